@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
-from typing import cast
 from urllib.parse import quote
 
 import pytest
@@ -20,7 +19,7 @@ from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.terminal import command_runner, job_control
-from zkchat_cli.terminal.repl import Repl
+from zkchat_cli.terminal.clipboard import copy_text
 from zkchat_cli.terminal.screen import Screen
 
 
@@ -117,7 +116,7 @@ def test_short_output_and_pipes_are_not_paged(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_terminal_copies_by_escape_sequence() -> None:
     shown = screen()
-    assert command_runner.copy_text("Grüße", shown, {}) == ["the terminal"]
+    assert copy_text("Grüße", shown, {}) == ["the terminal"]
     assert written(shown) == f"\x1b]52;c;{base64.b64encode('Grüße'.encode()).decode()}\x07"
 
 
@@ -126,9 +125,7 @@ def test_an_installed_clipboard_program_is_used(tmp_path: Path) -> None:
     program(tmp_path, "xsel", f'/bin/cat > {tmp_path}/copied; echo "$*" >> {tmp_path}/copied')
     program(tmp_path, "wl-copy", f"touch {tmp_path}/never")
     shown = screen(terminal=False)
-    assert command_runner.copy_text(
-        "a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}
-    ) == ["xsel"]
+    assert copy_text("a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}) == ["xsel"]
     assert (tmp_path / "copied").read_text() == "a text\n--clipboard --input\n"
     assert not (tmp_path / "never").exists()
     assert written(shown) == ""
@@ -136,7 +133,7 @@ def test_an_installed_clipboard_program_is_used(tmp_path: Path) -> None:
 
 def test_a_clipboard_program_that_hangs_is_given_up(tmp_path: Path) -> None:
     program(tmp_path, "pbcopy", "exec /bin/sleep 600")
-    assert command_runner.copy_text("a text", screen(terminal=False), {"PATH": str(tmp_path)}) == []
+    assert copy_text("a text", screen(terminal=False), {"PATH": str(tmp_path)}) == []
 
 
 def test_copied_text_cannot_end_a_bracketed_paste(app: AppFixture) -> None:
@@ -147,8 +144,8 @@ def test_copied_text_cannot_end_a_bracketed_paste(app: AppFixture) -> None:
 
 def test_large_text_is_not_copied_through_the_terminal() -> None:
     shown = screen()
-    assert command_runner.copy_text("x" * 80_000, shown, {"PATH": "/nowhere"}) == []
-    assert command_runner.copy_text("x", screen(), {"TERM": "dumb", "PATH": "/nowhere"}) == []
+    assert copy_text("x" * 80_000, shown, {"PATH": "/nowhere"}) == []
+    assert copy_text("x", screen(), {"TERM": "dumb", "PATH": "/nowhere"}) == []
     assert written(shown) == ""
 
 
@@ -198,9 +195,14 @@ class Hands:
 
     session: ZkChatSession
     screen: Screen = field(default_factory=lambda: screen(columns=80))
+    next_input: str = ""
+    turn_is_running: bool = False
+
+    def read_answer(self, question: str, choices: str) -> str:
+        raise AssertionError(f"asked {question}")
 
     def carry_out(self, outcome: CommandResult) -> str:
-        command_runner.carry_out(lambda: outcome, cast(Repl, self), nullcontext)
+        command_runner.carry_out(lambda: outcome, self, nullcontext)
         return written(self.screen)
 
 

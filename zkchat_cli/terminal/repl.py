@@ -1,8 +1,8 @@
 """The interactive chat: reads lines, runs commands and turns. The session owns all state of the
 conversation.
 
-startup.py opens it in the background after the prompt is drawn; a line that is sent before waits
-and shows what for.
+startup.py opens it in the background after the prompt is drawn. A line that is sent before that
+waits, and shows what it waits for.
 """
 
 import time
@@ -17,10 +17,10 @@ from zkchat_cli.store.input_history import history_file
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, VaultHistory, measure_prompt
 from zkchat_cli.terminal.job_control import InterruptHandler
 from zkchat_cli.terminal.screen import Screen, note_opener, terminal_columns
-from zkchat_cli.terminal.startup import BackgroundLoader, StartSession
+from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
 from zkchat_cli.views.text import PROMPT
 
-# These import the session's modules, which are loaded after the prompt is drawn
+# A session loads its modules after the prompt is drawn
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.plain_input import PlainInputLine
@@ -35,25 +35,34 @@ TYPING_SECONDS = 10.0
 
 
 class Repl:
-    session: "ZkChatSession"  # set once the chat `_has_session`
+    """The chat at a terminal: `run` it. With `keep_history`, the vault's input history has what is
+    typed.
+
+    It is a `ChatHost` for the lines that it carries out, and a `StartupHost` for the background.
+    """
+
+    # Set once the chat `_has_session`
+    session: "ZkChatSession"
 
     def __init__(
         self, start_session: StartSession, screen: Screen, *, keep_history: bool = True
     ) -> None:
         self._keep_history = keep_history
-        self._has_session = self.turn_is_running = False
+        self._has_session = False
+        self.turn_is_running = False
+        # When the line was changed last, in seconds of the monotonic clock
         self._typed_at = float("-inf")
         self._background = BackgroundLoader(start_session, self)
         self._history = VaultHistory()
         completer = InputCompleter(self.current, self._background.indexed.is_set)
-        self._prompt: InputLine | PlainInputLine
         self._only_adds_lines = screen.accessible or is_dumb_terminal()
+        self._prompt: InputLine | PlainInputLine
         if self._only_adds_lines:
-            from zkchat_cli.terminal import plain_input  # needed here only
+            # Needed here only
+            from zkchat_cli.terminal import plain_input
 
-            self._prompt = plain_input.PlainInputLine(
-                plain_input.SPOKEN_PROMPT if screen.accessible else PROMPT, completer, self._history
-            )
+            prompt = plain_input.SPOKEN_PROMPT if screen.accessible else PROMPT
+            self._prompt = plain_input.PlainInputLine(prompt, completer, self._history)
         else:
             self._prompt = InputLine(
                 screen,
@@ -68,14 +77,15 @@ class Repl:
         self.next_input = ""
 
     def read_answer(self, question: str, choices: str) -> str:
+        """Ask the user, and return the text of the answer (see approval.py)."""
         # Imports models, which the first prompt does not need
         from zkchat_cli.terminal import approval
 
         return approval.read_answer(question, choices, self.screen, self._interrupts.paused)
 
     def run(self) -> int:
-        """Returns 0 after /quit, Ctrl-D or two Ctrl-C; 128 + the signal after a signal. Raises
-        ZkchatError if no session can be opened.
+        """Chat until the user leaves. Returns 0 after /quit, Ctrl-D or two Ctrl-C, and 128 + the
+        signal after a signal. Raises ZkchatError if no session can be opened.
         """
         with self._interrupts.installed():
             try:
@@ -126,7 +136,8 @@ class Repl:
 
     def _on_line_changed(self, line: str) -> None:
         self._typed_at = time.monotonic()
-        if (session := self.current()) is not None:
+        session = self.current()
+        if session is not None:
             self._count_typed(session, line)
 
     def _count_typed(self, session: "ZkChatSession", line: str) -> None:
@@ -137,42 +148,50 @@ class Repl:
     # called by the background thread
 
     def notify(self) -> None:
+        """Take what the background has finished, in the prompt's thread."""
         self._prompt.call_soon(self._apply_background_results)
 
     def measure(self) -> None:
-        if (session := self.current()) is not None:
+        """Show how full the window is, and the tokens of the line being typed."""
+        session = self.current()
+        if session is not None:
             self._prompt.update(**measure_prompt(session))
             self._count_typed(session, self._prompt.text)
 
     def is_busy(self) -> bool:
-        return self.turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS
+        """Whether a turn runs or a key was just pressed: computing vectors has to wait."""
+        return self.turn_is_running or self._seconds_since_typing() < BUSY_SECONDS
 
     def typing_session(self) -> "ZkChatSession | None":
-        """The session that a message is being typed for, if one is."""
+        """The session that a message is being typed for; None while nobody types one."""
         typed = self._prompt.text.strip()
-        is_message = (
-            typed
-            and not typed.startswith("/")
-            and time.monotonic() - self._typed_at < TYPING_SECONDS
-        )
-        return self.current() if is_message and not self.turn_is_running else None
+        is_message = bool(typed) and not typed.startswith("/")
+        if (
+            is_message
+            and self._seconds_since_typing() < TYPING_SECONDS
+            and not self.turn_is_running
+        ):
+            return self.current()
+        return None
+
+    def _seconds_since_typing(self) -> float:
+        return time.monotonic() - self._typed_at
 
     def current(self) -> "ZkChatSession | None":
         """The session in use, or the one that was just opened."""
         if self._has_session:
             return self.session
-        return self._background.opened.session if self._background.opened is not None else None
+        opened = self._background.opened
+        return opened.session if opened is not None else None
 
     def _wait_until_ready(self, line: str) -> bool:
         """Wait for what the line needs: the session, and for a message also the first index. False
         when Ctrl-C ended the waiting.
         """
         self._background.start()
-        needed = (
-            [self._background.ready]
-            if line.startswith("/")
-            else [self._background.ready, self._background.indexed]
-        )
+        needed = [self._background.ready]
+        if not line.startswith("/"):
+            needed.append(self._background.indexed)
         try:
             with self._interrupts.stoppable(), self.screen.transient_line(self.screen.out) as show:
                 pause = SHOW_WAIT_AFTER
@@ -189,33 +208,40 @@ class Repl:
         """Use what the background has finished; in the prompt's thread, or between two prompts."""
         self._prompt.update(state=self._background.state)
         opened = self._background.opened
-        notices = self._background.notices
         if self._background.failure is not None:
             self._prompt.end_input(erase=True)
             return
         if opened is None:
             return
         if not self._has_session:
-            app = opened.app
-            self.session = opened.session
-            self._has_session = True
-            settings = app.loaded.values
-            root = app.vault.root
-            self.screen = replace(self.screen, address=note_opener(root))
-            self._history.set_file(
-                history_file(app.loaded.paths.data_dir, str(root)) if self._keep_history else None
-            )
-            if settings.terminal.editing_mode == "vi":
-                self._prompt.use_vi_keys()
-            model = self.session.runtime.speaker_label
-            show_tokens = settings.context.show_token_count
-            self._prompt.update(model=model, vault=app.vault.name, show_tokens=show_tokens)
-            self._prompt.complete()
+            self._use_session(opened)
+        notices = self._background.notices
         if not notices.empty():
             while not notices.empty():
                 self._prompt.print_above(partial(notices.get(), self.screen))
             self._prompt.print_above(self.screen.print)
             self._prompt.complete()
+
+    def _use_session(self, opened: StartedSession) -> None:
+        """Begin to use a session that was opened, with the settings and the input history of its
+        vault.
+        """
+        app = opened.app
+        settings = app.loaded.values
+        root = app.vault.root
+        self.session = opened.session
+        self._has_session = True
+        self.screen = replace(self.screen, address=note_opener(root))
+        file = history_file(app.loaded.paths.data_dir, str(root)) if self._keep_history else None
+        self._history.set_file(file)
+        if settings.terminal.editing_mode == "vi":
+            self._prompt.use_vi_keys()
+        self._prompt.update(
+            model=self.session.runtime.speaker_label,
+            vault=app.vault.name,
+            show_tokens=settings.context.show_token_count,
+        )
+        self._prompt.complete()
 
     def _raise_failure(self) -> None:
         if self._background.failure is not None:

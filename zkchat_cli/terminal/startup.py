@@ -2,8 +2,8 @@
 while a message is typed, do in advance what sending it would wait for: looking for changed notes
 takes 60 ms in 10,000 notes.
 
-The prompt is drawn first, as it needs half of the time. So a problem with the vault or the store
-may end the chat after the prompt.
+The prompt is drawn first, because that takes only half of the time. So a problem with the vault or
+the store may end the chat after the prompt.
 """
 
 import sys
@@ -24,9 +24,12 @@ from zkchat_cli.views.text import summarize_problems
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.terminal.repl import Repl
+    from zkchat_cli.llm.base import Model
+    from zkchat_cli.terminal.chat_host import StartupHost
     from zkchat_cli.terminal.screen import Screen
+    from zkchat_cli.tokens.counter import TokenCounter
 
+# Seconds to wait for the end of the background work when the chat ends
 STOP_TIMEOUT = 0.2
 # The same while store and vault are being opened: interrupted, that work might have to be done
 # again
@@ -42,8 +45,11 @@ SCAN_INTERVAL = 0.4
 """Seconds between two scans of the vault while a message is typed. The last one counts for half a
 second when the message is sent.
 """
-# Of the time, for scanning: 100,000 notes take 0.5 s
+# Share of the time that scanning may take: a scan of 100,000 notes takes 0.5 s
 SCAN_SHARE = 0.15
+# Characters of the title of a conversation that is resumed
+MAX_TITLE = 60
+OFFLINE_LABEL = "offline: quotes your notes, no model"
 
 
 class StartedSession(NamedTuple):
@@ -60,20 +66,22 @@ class StartedSession(NamedTuple):
 
 # Opens the app and the session, in the background thread. Raises ZkchatError.
 StartSession = Callable[[], StartedSession]
+# Prints something above the prompt
+Notice = Callable[["Screen"], None]
 
 
 class BackgroundLoader:
-    """Works in a thread of its own from `start` until `stop`, and notifies the chat when one of its
-    attributes changed: `opened`, which is set before `ready`; `failure`, the error that ends the
-    chat; `state`, the current work, empty if there is none.
+    """Works in a thread of its own from `start` until `stop`. It notifies the chat when one of these
+    attributes has changed: `opened`, which is set before `ready`; `failure`, the error that ends
+    the chat; `state`, the current work, empty if there is none.
     """
 
-    def __init__(self, start_session: StartSession, chat: "Repl") -> None:
+    def __init__(self, start_session: StartSession, chat: "StartupHost") -> None:
         self.ready = threading.Event()
         self.indexed = threading.Event()
         self.opened: StartedSession | None = None
         self.failure: BaseException | None = None
-        self.notices: SimpleQueue[Callable[[Screen], None]] = SimpleQueue()
+        self.notices: SimpleQueue[Notice] = SimpleQueue()
         """Messages to show above the prompt: the greeting, and why the model cannot answer."""
         self.state = "loading"
         self._start_session = start_session
@@ -84,7 +92,7 @@ class BackgroundLoader:
         self._thread = threading.Thread(target=self._run, name="startup", daemon=True)
 
     def start(self) -> None:
-        """Idempotent, and from any thread."""
+        """Begin the work, from any thread. A second call does nothing."""
         with self._start_lock:
             if self._thread.ident is None:
                 sys.setswitchinterval(SWITCH_INTERVAL)
@@ -103,36 +111,65 @@ class BackgroundLoader:
             self.opened = self._start_session()
             raise_if_stopped()
             self._prepare(self.opened)
-            pause = SCAN_INTERVAL
-            while not self._stopped.wait(pause):
-                begin = time.monotonic()
-                if (session := self._chat.typing_session()) is not None:
-                    with suppress(Exception):  # the message itself will report it
-                        session.look_ahead()
-                pause = max(SCAN_INTERVAL, (time.monotonic() - begin) / SCAN_SHARE)
-        except KeyboardInterrupt:  # the user has left the chat
+            self._look_ahead()
+        except KeyboardInterrupt:
+            # The user has left the chat
             pass
-        except BaseException as e:  # noqa: BLE001, RUF100
+        except BaseException as e:  # noqa: BLE001, RUF100  # the chat raises it in its own thread
             self.failure = e
             self.ready.set()
             self._chat.notify()
+
+    def _look_ahead(self) -> None:
+        """While somebody types a message, scan the vault and prepare the prompt, until `stop`."""
+        pause = SCAN_INTERVAL
+        while not self._stopped.wait(pause):
+            begin = time.monotonic()
+            session = self._chat.typing_session()
+            if session is not None:
+                # The message itself will report the problem
+                with suppress(Exception):
+                    session.look_ahead()
+            pause = max(SCAN_INTERVAL, (time.monotonic() - begin) / SCAN_SHARE)
 
     def _prepare(self, opened: StartedSession) -> None:
         """While the user reads or types: index, budget bar, completion lists, model, and what the
         first answer needs.
         """
-        vault = opened.app.vault
         model = opened.session.runtime.model
-
-        def check_model() -> None:
-            if (problem := model.check()) is not None:
-                self.indexed.wait()  # the greeting comes first
-                self.notices.put(lambda screen: screen.warn(problem.message, problem.hint))
-                self._chat.notify()
-
-        # on a thread of its own, since a server that cannot be reached takes seconds
-        threading.Thread(target=check_model, name="check model", daemon=True).start()
+        # In a thread of its own, since a server that cannot be reached takes seconds
+        threading.Thread(
+            target=self._check_model, args=(model,), name="check model", daemon=True
+        ).start()
         self.ready.set()
+        self._index_vault(opened)
+        self._set_state("")
+        self._chat.measure()
+        with suppress(ZkchatError):
+            # Builds its list, which takes a second for 100,000 notes
+            opened.app.vault.complete("", 1)
+        self._load_model(model, opened.app.counter)
+        with suppress(ZkchatError):
+            # The question itself will report the problem
+            opened.session.warm_up()
+        raise_if_stopped()
+        opened.app.vault.embed_in_background(self._chat.is_busy, opened.app.message_embedder())
+
+    def _check_model(self, model: "Model") -> None:
+        """Warn, below the greeting, if the model cannot answer."""
+        problem = model.check()
+        if problem is not None:
+            self.indexed.wait()
+            self.notices.put(lambda screen: screen.warn(problem.message, problem.hint))
+            self._chat.notify()
+
+    def _index_vault(self, opened: StartedSession) -> None:
+        """Bring the index up to date. With an earlier one, the chat can be used meanwhile.
+
+        Raises ZkchatError for an empty or unreadable vault without an index, which ends the chat;
+        with one, a message that needs the vault will report the problem.
+        """
+        vault = opened.app.vault
         if vault.has_index:
             self._chat.measure()
             self._announce_index(opened)
@@ -141,29 +178,20 @@ class BackgroundLoader:
             report = vault.refresh(progress=self._show_progress)
         except ZkchatError:
             if not self.indexed.is_set():
-                # Without an index, an empty or unreadable vault ends the chat; with one, a message
-                # that needs it will report it
                 raise
-        else:
-            opened.session.apply_scan(report)
-            if not self.indexed.is_set():
-                self._announce_index(opened, report.problems)
-        self._set_state("")
-        self._chat.measure()
-        with suppress(ZkchatError):
-            # Builds its list, which takes a second for 100,000 notes
-            vault.complete("", 1)
-        opened.app.counter.load_vocabulary()
+            return
+        opened.session.apply_scan(report)
+        if not self.indexed.is_set():
+            self._announce_index(opened, report.problems)
+
+    def _load_model(self, model: "Model", counter: "TokenCounter") -> None:
+        counter.load_vocabulary()
         self._set_state("loading the model")
         model.prepare()
         self._set_state("")
         self._chat.measure()
+        # Loaded now, so that the first answer need not wait for it
         from zkchat_cli.terminal import streaming_view  # noqa: F401
-
-        with suppress(ZkchatError):  # the question itself will report it
-            opened.session.warm_up()
-        raise_if_stopped()
-        vault.embed_in_background(self._chat.is_busy, opened.app.message_embedder())
 
     def _show_progress(self, done: int, total: int) -> None:
         raise_if_stopped()
@@ -175,37 +203,48 @@ class BackgroundLoader:
         """Greet with vault and model, the conversation that is resumed, and the warnings of the
         start.
         """
-        vault = opened.app.vault
-        session = opened.session
-        agent = session.runtime.agent
-        model = session.runtime.model.name
-        model = "offline: quotes your notes, no model" if model == "offline" else model
-        model = f"{agent.name} · {model}" if agent is not None else model
         with suppress(ZkchatError):
-            first = sanitize_name(
-                f"zkchat {__version__} · {vault.name} ({len(vault.note_paths())}) · {model}"
+            title = sanitize_name(
+                f"zkchat {__version__} · {opened.app.vault.name} "
+                f"({len(opened.app.vault.note_paths())}) · {_speaker(opened.session)}"
             )
-            second = opened.tip
-            if session.history:
-                title = truncate(session.conversation.title or session.conversation.id, 60)
-                second = f"resumed “{title}” ({len(session.history)} messages)"
-            elif not second and opened.suggests_question and (newest := vault.complete("", 1)):
-                second = f"to try: What do my notes say about {sanitize_name(newest[0].name)}?"
+            tip = _first_tip(opened)
+            warnings = list(opened.warnings)
+            warnings.extend((problem, "") for problem in summarize_problems(problems))
 
             def greet(screen: "Screen") -> None:
-                screen.print(first, "bold")
-                if second:
-                    screen.print(second, "dim")
-                for warning in (
-                    *opened.warnings,
-                    *((problem, "") for problem in summarize_problems(problems)),
-                ):
-                    screen.warn(*warning)
+                screen.print(title, "bold")
+                if tip:
+                    screen.print(tip, "dim")
+                for message, hint in warnings:
+                    screen.warn(message, hint)
 
             self.notices.put(greet)
-        # And the next state notifies: completion then has the notes
+        # The next change of the state notifies the chat: completion then has the notes
         self.indexed.set()
 
     def _set_state(self, state: str) -> None:
         self.state = state
         self._chat.notify()
+
+
+def _speaker(session: "ZkChatSession") -> str:
+    """The agent and the model that answer, as the greeting names them."""
+    name = session.runtime.model.name
+    model = OFFLINE_LABEL if name == "offline" else name
+    agent = session.runtime.agent
+    return model if agent is None else f"{agent.name} · {model}"
+
+
+def _first_tip(opened: StartedSession) -> str:
+    """The line below the greeting: the conversation that is resumed, or a question to try; empty if
+    there is neither.
+    """
+    session = opened.session
+    if session.history:
+        title = truncate(session.conversation.title or session.conversation.id, MAX_TITLE)
+        return f"resumed “{title}” ({len(session.history)} messages)"
+    if not opened.tip and opened.suggests_question:
+        for newest in opened.app.vault.complete("", 1):
+            return f"to try: What do my notes say about {sanitize_name(newest.name)}?"
+    return opened.tip

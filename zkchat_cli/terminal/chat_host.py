@@ -1,0 +1,44 @@
+"""What the chat offers to the code that works for it, as Protocols.
+
+`repl.py` has all of it and imports the code that uses it; so that code does not import `repl.py`.
+"""
+
+from typing import TYPE_CHECKING, Protocol
+
+# The first prompt is drawn before the session's modules are loaded
+if TYPE_CHECKING:
+    from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.terminal.screen import Screen
+
+
+class ChatHost(Protocol):
+    """The chat that a line was typed in (see command_runner.py)."""
+
+    session: "ZkChatSession"
+    # The text that the next prompt begins with
+    next_input: str
+    # While this is true, the background computes no vectors
+    turn_is_running: bool
+
+    @property
+    def screen(self) -> "Screen":
+        """Where output goes."""
+
+    def read_answer(self, question: str, choices: str) -> str:
+        """Ask the user, and return the text of the answer."""
+
+
+class StartupHost(Protocol):
+    """The chat that the background works for (see startup.py), which calls it from its thread."""
+
+    def notify(self) -> None:
+        """Take what the background has finished, at the next opportunity."""
+
+    def measure(self) -> None:
+        """Measure the next prompt, and show its size in the toolbar."""
+
+    def is_busy(self) -> bool:
+        """Whether a turn runs or somebody types, so that other work should wait."""
+
+    def typing_session(self) -> "ZkChatSession | None":
+        """The session that a message is being typed for; None while nobody types one."""
