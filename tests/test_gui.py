@@ -288,7 +288,7 @@ def test_a_stopped_answer_and_one_whose_window_is_closed_are_stored_unfinished(
     user = open_window(model)
     user.ask("How fast is it?", wait=False)
     user.wait(lambda: "slow" in user.shown)
-    assert not user.window.send_button.isEnabled()
+    assert not user.window._pane.send_button.isEnabled()
     user.press(Qt.Key.Key_Escape)
     user.wait()
     assert "Unfinished: the answer was cut off here." in user.shown
@@ -373,10 +373,10 @@ def test_links_tags_and_files_are_completed_and_typed_lines_recalled(
     user.window.input.clear()
     user.write("one two three")
     user.wait()
-    assert user.window.typed.text() == "message: 3 tokens"
+    assert user.window._status.typed.text() == "message: 3 tokens"
     user.window.input.set_text("one two [[Compost]]")
     user.wait()
-    assert int(user.window.typed.text().split()[1]) > 20  # with the note
+    assert int(user.window._status.typed.text().split()[1]) > 20  # with the note
     user.window.input.set_text("one two three")
     QTest.keyClick(user.window.input, Qt.Key.Key_Return, Qt.KeyboardModifier.AltModifier)
     assert user.window.input.toPlainText() == "one two three\n"
@@ -384,7 +384,7 @@ def test_links_tags_and_files_are_completed_and_typed_lines_recalled(
     assert "The next prompt uses" in user.result
     user.press(Qt.Key.Key_Up)
     user.wait()
-    assert (user.window.input.toPlainText(), user.window.typed.text()) == (
+    assert (user.window.input.toPlainText(), user.window._status.typed.text()) == (
         "/tokens",
         "message: 2 tokens",
     )
@@ -535,7 +535,7 @@ def test_every_key_of_the_menus_is_documented() -> None:
     page = (Path(__file__).parent.parent / "docs" / "reference" / "window.md").read_text(
         encoding="utf-8"
     )
-    assert [keys for _, _, keys, _ in MENU if keys not in page] == []
+    assert [entry.keys for entry in MENU if entry.keys not in page] == []
 
 
 def test_model_agent_and_strategy_are_chosen_and_the_conversation_renamed_and_exported(
@@ -558,7 +558,7 @@ def test_model_agent_and_strategy_are_chosen_and_the_conversation_renamed_and_ex
     assert session.runtime.agent is not None and session.runtime.agent.name == "researcher"
     assert (
         session.runtime.model.name.startswith("scripted/")
-        and "researcher" in user.window.speaker.text()
+        and "researcher" in user.window._status.speaker.text()
     )
     user.will_answer("About filters")
     user.choose("Rename…")
@@ -629,8 +629,11 @@ def test_a_call_of_another_programs_tool_is_asked_for(open_window: OpenWindow) -
     decisions = []
     call = ToolCall(id="1", name="weather", arguments={"town": "B\u200bern"})
     panel = user.window.question
+    assert user.window.app is not None
+    approve = user.window.app.approve_call
+    assert approve is not None
     for button in panel.buttons:
-        user.window.run(lambda _: user.window._approve_call(call), decisions.append)
+        user.window.run(lambda _: approve(call), decisions.append)
         user.wait(panel.isVisible)
         assert user.question == 'Call weather with {"town": "B<U+200B>ern"}?'
         button.click()

@@ -1,88 +1,137 @@
 """The menus: a table of actions. Most run a slash command with an argument from a dialog."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QPlainTextEdit
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenuBar, QPlainTextEdit
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.gui.widgets import fixed_font
+from zkchat_cli.gui.menu_host import MenuHost
+from zkchat_cli.gui.styled_browser import fixed_font
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.views.prompts import prompt_text, usage_lines
 from zkchat_cli.views.text import plain_text, styled_line
 from zkchat_cli.views.turn_steps import describe_compaction
 
-if TYPE_CHECKING:
-    from zkchat_cli.gui.window import ChatWindow
+Action = Callable[[MenuHost], object]
+# Pixels of the dialog with the context
+WIDTH = 720
+HEIGHT = 520
 
 
-def _command_action(line: str) -> "Callable[[ChatWindow], None]":
+class MenuEntry(NamedTuple):
+    """One entry: `menu` and `label` with `&` before the letter that chooses it, the `keys` that run
+    it at any time, and what it runs. Most wait while a turn runs.
+    """
+
+    menu: str
+    label: str
+    keys: str
+    run: Action
+    while_busy: bool = False
+
+
+def build_menus(host: MenuHost, bar: QMenuBar) -> list[QAction]:
+    """Add the menus to the bar. Returns the actions that cannot be chosen while a turn runs."""
+    waiting = []
+    menus = {title: bar.addMenu(title) for title in dict.fromkeys(entry.menu for entry in MENU)}
+    for entry in MENU:
+        action = QAction(entry.label, host.window())
+        action.setShortcut(QKeySequence(entry.keys))
+        action.triggered.connect(lambda _=False, run=entry.run: run(host))
+        menus[entry.menu].addAction(action)
+        if not entry.while_busy:
+            waiting.append(action)
+    return waiting
+
+
+def _command_action(line: str) -> Action:
     """An action that runs a slash command, on the selected turn where it has `{turn}`."""
     return lambda window: window.run_command(line.format(turn=window.transcript.selected))
 
 
-def _rename(window: "ChatWindow") -> None:
-    title, chosen = QInputDialog.getText(window, "Rename the conversation", "Title:")
+def _go_to_list(window: MenuHost) -> None:
+    window.conversations.list.setFocus()
+
+
+def _go_to_search(window: MenuHost) -> None:
+    window.conversations.search.setFocus()
+
+
+def _rename(window: MenuHost) -> None:
+    title, chosen = QInputDialog.getText(window.window(), "Rename the conversation", "Title:")
     if chosen and title.strip():
         window.run_command(f"/rename {title}")
 
 
-def _delete(window: "ChatWindow") -> None:
+def _delete(window: MenuHost) -> None:
     """Delete the conversation that is selected in the list; a new one follows if it was the open
     one.
     """
-    if window.conversations.selected is not None:
-        id_, title = window.conversations.selected
+    selected = window.conversations.selected
+    if selected is None:
+        return
 
-        def delete(session: ZkChatSession) -> ZkChatSession:
-            session.store.delete(id_)
-            return session.open_conversation() if session.conversation.id == id_ else session
+    def delete(session: ZkChatSession) -> ZkChatSession:
+        session.store.delete(selected.id)
+        if session.conversation.id == selected.id:
+            return session.open_conversation()
+        return session
 
-        window.ask(
-            f"Delete “{title}” permanently? This cannot be undone.",
-            lambda: window.run(delete, window.switch_to),
-        )
+    window.ask(
+        f"Delete “{selected.title}” permanently? This cannot be undone.",
+        lambda: window.run(delete, window.switch_to),
+    )
 
 
-def _export(window: "ChatWindow") -> None:
+def _export(window: MenuHost) -> None:
     known = {f"{name} (*{exporters.exporter(name).suffix})": name for name in exporters.names()}
-    options = QFileDialog.Option.DontConfirmOverwrite  # /export never overwrites, and says so
     file, chosen = QFileDialog.getSaveFileName(
-        window, "Export the conversation", "", ";;".join(known), "", options
+        window.window(),
+        "Export the conversation",
+        dir="",
+        filter=";;".join(known),
+        # /export never overwrites, and says so
+        options=QFileDialog.Option.DontConfirmOverwrite,
     )
     if file:
         window.run_command(f"/export {known[chosen]} {file}")
 
 
-def show_context(window: "ChatWindow") -> None:
+def show_context(window: MenuHost) -> None:
     """A dialog with the table of the context and the exact prompt: with the message that is being
     typed, or while an answer is written, the prompt that was sent for it.
     """
     typed = window.input.toPlainText()
     message = None if slash.is_command(typed) else typed or None
-    sent = window.session.last_prompt if window.session is not None and window.answering else None
+    sent = None
+    if window.session is not None and window.answering:
+        sent = window.session.last_prompt
 
     def explain(session: ZkChatSession) -> str:
         prompt = sent or session.prompt(message)
         return f"{plain_text(usage_lines(prompt, session.history))}\n\n{prompt_text(prompt)}"
 
     def show(text: str) -> None:
-        dialog = QPlainTextEdit(text, window)
+        dialog = QPlainTextEdit(text, window.window())
         dialog.setWindowFlag(Qt.WindowType.Dialog)
         dialog.setWindowTitle("Context of the next message")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.resize(720, 520)
+        dialog.resize(WIDTH, HEIGHT)
         dialog.setReadOnly(True)
         dialog.setFont(fixed_font())
         dialog.show()
 
-    (window.look_up if sent is not None else window.run)(explain, show)
+    if sent is not None:
+        window.look_up(explain, show)
+    else:
+        window.run(explain, show)
 
 
-def _compact(window: "ChatWindow") -> None:
+def _compact(window: MenuHost) -> None:
     """Show what a compaction would do, and make it after a yes."""
 
     def show(preview: Compaction) -> None:
@@ -90,24 +139,27 @@ def _compact(window: "ChatWindow") -> None:
         if preview.mode == "none":
             window.result.show_outcome([describe_compaction(preview)])
             return
-        lines = [
-            styled_line(describe_compaction(preview)),
-            *map(styled_line, (preview.summary or "").splitlines()),
-        ]
+        summary = (preview.summary or "").splitlines()
+        lines = [styled_line(text) for text in (describe_compaction(preview), *summary)]
         window.ask("Compact the conversation?", lambda: window.run_command("/compact"), lines)
 
     window.state.setText("writing a summary …")
     window.run(lambda session: session.compact(preview=True), show)
 
 
-def _choice_action(name: str) -> "Callable[[ChatWindow], None]":
+def _choice_action(name: str) -> Action:
     """An action that lets the user choose a model, an agent or a strategy among the completions of
     the command of that name.
     """
 
-    def ask(window: "ChatWindow", values: Sequence[str]) -> None:
+    def ask(window: MenuHost, values: Sequence[str]) -> None:
         value, chosen = QInputDialog.getItem(
-            window, f"Choose the {name}", f"{name.capitalize()}:", values, 0, name == "model"
+            window.window(),
+            f"Choose the {name}",
+            f"{name.capitalize()}:",
+            values,
+            # A model that no server lists can be typed
+            editable=name == "model",
         )
         if chosen and value.strip():
             window.run_command(f"/{name} {value}")
@@ -117,59 +169,42 @@ def _choice_action(name: str) -> "Callable[[ChatWindow], None]":
     )
 
 
-def _settings(window: "ChatWindow") -> None:
-    if window.app is not None:
-        file = window.app.loaded.paths.config_file
-        if file.exists():
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
-        else:
-            window.result.show_outcome(
-                [f"There is no settings file yet: {file}\nzkchat config set KEY VALUE makes it."]
-            )
+def _settings(window: MenuHost) -> None:
+    if window.app is None:
+        return
+    file = window.app.loaded.paths.config_file
+    if file.exists():
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
+    else:
+        advice = "zkchat config set KEY VALUE makes it."
+        window.result.show_outcome([f"There is no settings file yet: {file}\n{advice}"])
 
 
-MENU: "tuple[tuple[str, str, str, Callable[[ChatWindow], object]], ...]" = (
-    ("&Conversation", "&New", "Ctrl+N", _command_action("/new")),
-    (
-        "&Conversation",
-        "Re&sume from the list",
-        "Ctrl+L",
-        lambda window: window.conversations.list.setFocus(),
+CONVERSATION = "&Conversation"
+TURN = "&Turn"
+CONTEXT = "Conte&xt"
+SETTINGS = "&Settings"
+MENU = (
+    MenuEntry(CONVERSATION, "&New", "Ctrl+N", _command_action("/new")),
+    MenuEntry(CONVERSATION, "Re&sume from the list", "Ctrl+L", _go_to_list, while_busy=True),
+    MenuEntry(CONVERSATION, "&Find", "Ctrl+F", _go_to_search, while_busy=True),
+    MenuEntry(CONVERSATION, "Re&name…", "F2", _rename),
+    MenuEntry(CONVERSATION, "&Delete…", "Ctrl+Shift+Delete", _delete),
+    MenuEntry(CONVERSATION, "&Export…", "Ctrl+E", _export),
+    MenuEntry(CONVERSATION, "&Quit", "Ctrl+Q", lambda window: window.close(), while_busy=True),
+    MenuEntry(TURN, "&Undo the last turn", "Ctrl+Alt+Z", _command_action("/undo")),
+    MenuEntry(TURN, "&Redo", "Ctrl+Alt+Y", _command_action("/redo")),
+    MenuEntry(TURN, "Re&try", "Ctrl+R", _command_action("/retry")),
+    MenuEntry(TURN, "&Pin the selected turn", "Ctrl+P", _command_action("/pin {turn}")),
+    MenuEntry(TURN, "Unp&in the selected turn", "Ctrl+Shift+P", _command_action("/unpin {turn}")),
+    MenuEntry(CONTEXT, "&Show the budget and the prompt", "Ctrl+I", show_context, while_busy=True),
+    MenuEntry(CONTEXT, "&Compact…", "Ctrl+K", _compact),
+    MenuEntry(
+        CONTEXT, "&Undo the last compaction", "Ctrl+Shift+K", _command_action("/compact undo")
     ),
-    ("&Conversation", "&Find", "Ctrl+F", lambda window: window.conversations.search.setFocus()),
-    ("&Conversation", "Re&name…", "F2", _rename),
-    ("&Conversation", "&Delete…", "Ctrl+Shift+Delete", _delete),
-    ("&Conversation", "&Export…", "Ctrl+E", _export),
-    ("&Conversation", "&Quit", "Ctrl+Q", lambda window: window.close()),
-    ("&Turn", "&Undo the last turn", "Ctrl+Alt+Z", _command_action("/undo")),
-    ("&Turn", "&Redo", "Ctrl+Alt+Y", _command_action("/redo")),
-    ("&Turn", "Re&try", "Ctrl+R", _command_action("/retry")),
-    ("&Turn", "&Pin the selected turn", "Ctrl+P", _command_action("/pin {turn}")),
-    ("&Turn", "Unp&in the selected turn", "Ctrl+Shift+P", _command_action("/unpin {turn}")),
-    ("Conte&xt", "&Show the budget and the prompt", "Ctrl+I", show_context),
-    ("Conte&xt", "&Compact…", "Ctrl+K", _compact),
-    ("Conte&xt", "&Undo the last compaction", "Ctrl+Shift+K", _command_action("/compact undo")),
-    ("&Settings", "&Model…", "Ctrl+M", _choice_action("model")),
-    ("&Settings", "&Agent…", "Ctrl+Shift+A", _choice_action("agent")),
-    ("&Settings", "&Strategy…", "Ctrl+Shift+S", _choice_action("strategy")),
-    ("&Settings", "Settings &file", "Ctrl+,", _settings),
+    MenuEntry(SETTINGS, "&Model…", "Ctrl+M", _choice_action("model")),
+    MenuEntry(SETTINGS, "&Agent…", "Ctrl+Shift+A", _choice_action("agent")),
+    MenuEntry(SETTINGS, "&Strategy…", "Ctrl+Shift+S", _choice_action("strategy")),
+    MenuEntry(SETTINGS, "Settings &file", "Ctrl+,", _settings),
 )
-"""Menu, label, keys and what the entry runs."""
-# Keys of the entries that can be chosen while a turn runs
-WHILE_BUSY = ("Ctrl+L", "Ctrl+F", "Ctrl+Q", "Ctrl+I")
-
-
-def build_menus(window: "ChatWindow") -> list[QAction]:
-    """Returns the actions that cannot be chosen while a turn runs."""
-    waiting = []
-    menus = {
-        title: window.menuBar().addMenu(title)
-        for title in dict.fromkeys(title for title, *_ in MENU)
-    }
-    for title, label, keys, run in MENU:
-        action = QAction(label, window)
-        action.setShortcut(QKeySequence(keys))
-        action.triggered.connect(lambda _=False, run=run: run(window))
-        menus[title].addAction(action)
-        waiting += [] if keys in WHILE_BUSY else [action]
-    return waiting
+"""Every entry, menu by menu, from top to bottom."""

@@ -32,7 +32,9 @@ times for each thing that it draws.
 
 
 class Worker(QObject):
-    """`submit` and `close` are for the window's thread, `post` and `ask` for the worker's."""
+    """A thread that does one task after another. `submit` and `close` are for the window's thread,
+    `post` and `ask` for the worker's.
+    """
 
     busy_changed = Signal(bool)
     _arrived = Signal(object)
@@ -51,6 +53,7 @@ class Worker(QObject):
 
     @property
     def busy(self) -> bool:
+        """Whether a task runs or waits."""
         return self._unfinished > 0
 
     def submit(
@@ -76,17 +79,9 @@ class Worker(QObject):
             try:
                 with suppress(KeyboardInterrupt):
                     then = partial(done, work())
-            except Exception as e:  # noqa: BLE001, RUF100
-                # A defect must not end the thread, and the user must see it
-                error = (
-                    e
-                    if isinstance(e, ZkchatError)
-                    else ZkchatError(
-                        f"unexpected {type(e).__name__}: {e}", "Run it with --verbose."
-                    )
-                )
+            except Exception as e:  # noqa: BLE001, RUF100  # a defect must not end the thread
                 _log.debug("the window's work failed", exc_info=e)
-                then = partial(self._failed, error)
+                then = partial(self._failed, _as_zkchat_error(e))
             self.post(partial(end, then))
 
         self._work.put(run)
@@ -96,7 +91,9 @@ class Worker(QObject):
         self._arrived.emit(call)
 
     def ask(self, question: Callable[[Callable[[bool], None]], None]) -> bool:
-        """Ask in the window's thread, and wait for the answer; `question` gets what takes it."""
+        """Ask in the window's thread, and wait for the answer. `question` gets the function to call
+        with the answer.
+        """
         given: Future[bool] = Future()
         self.post(lambda: question(given.set_result))
         return wait_for(given)
@@ -128,3 +125,10 @@ class Worker(QObject):
             else:
                 gc.collect()
         gc.enable()
+
+
+def _as_zkchat_error(error: Exception) -> ZkchatError:
+    """The error itself, or for a defect one that the user can report."""
+    if isinstance(error, ZkchatError):
+        return error
+    return ZkchatError(f"unexpected {type(error).__name__}: {error}", "Run it with --verbose.")

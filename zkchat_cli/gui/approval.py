@@ -1,0 +1,35 @@
+"""Questions of a turn: whether to change notes, and to call the tool of another program."""
+
+from collections.abc import Iterable
+from functools import partial
+
+from zkchat_cli.gui.panel import Panel
+from zkchat_cli.gui.worker import Worker
+from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
+from zkchat_cli.views.text import StyledLine, styled_line
+from zkchat_cli.views.turn_steps import call_question, diff_lines
+
+
+class PanelApproval:
+    """Asks in a panel of the window. It is called on the worker's thread, which waits for the
+    answer.
+    """
+
+    def __init__(self, panel: Panel, worker: Worker) -> None:
+        self._panel = panel
+        self._worker = worker
+
+    def approve_change(self, change: Change) -> Decision:
+        """Ask about a change of notes, and show it as a diff."""
+        lines = list(diff_lines(change.diff))
+        if change.note:
+            lines.insert(0, styled_line(change.note, "yellow"))
+        return ALLOWED if self._ask(f"{change.summary}?", lines) else DECLINED
+
+    def approve_call(self, call: ToolCall) -> Decision:
+        """Ask about a call of another program's tool."""
+        return ALLOWED if self._ask(call_question(call)) else DECLINED_CALL
+
+    def _ask(self, question: str, lines: Iterable[StyledLine] = ()) -> bool:
+        return self._worker.ask(partial(self._panel.ask, question, lines))

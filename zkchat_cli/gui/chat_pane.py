@@ -1,0 +1,66 @@
+"""The middle pane of the window: the transcript, below it results and questions, and the input."""
+
+from collections.abc import Callable, Iterable
+
+from PySide6 import QtWidgets
+
+from zkchat_cli.gui.input_box import InputBox
+from zkchat_cli.gui.panel import Panel
+from zkchat_cli.gui.transcript import TranscriptView
+from zkchat_cli.views.text import StyledLine
+
+
+class ChatPane(QtWidgets.QWidget):
+    """The widgets of a conversation. The window connects them with the session."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transcript = TranscriptView()
+        self.result = Panel("Result", "&Close")
+        self.question = Panel("Question", "&Yes", "&No")
+        self.input = InputBox()
+        self.send_button = QtWidgets.QPushButton("Send")
+        self.stop_button = QtWidgets.QPushButton("Stop")
+        self.stop_button.setToolTip("Stop the answer and keep what came (Escape)")
+        self._lay_out()
+        self.setTabOrder(self.input, self.send_button)
+
+    def _lay_out(self) -> None:
+        """One widget above the other, and the buttons on the right of the input."""
+        grid = QtWidgets.QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        above = (self.transcript, self.result, self.question)
+        for row, widget in enumerate(above):
+            grid.addWidget(widget, row, 0, 1, 2)
+        row = len(above)
+        grid.addWidget(self.input, row, 0, 2, 1)
+        grid.addWidget(self.send_button, row, 1)
+        grid.addWidget(self.stop_button, row + 1, 1)
+        grid.setRowStretch(0, 1)
+
+    def set_busy(self, busy: bool) -> None:
+        """Enable one of the buttons: nothing can be sent while something runs."""
+        self.send_button.setEnabled(not busy)
+        self.stop_button.setEnabled(busy)
+
+    def ask(
+        self, question: str, then: Callable[[], None], lines: Iterable[StyledLine] = ()
+    ) -> None:
+        """Ask a question about these lines, and call `then` after a yes."""
+
+        def answered(yes: bool) -> None:
+            if yes:
+                then()
+            else:
+                self.input.setFocus()
+
+        self.question.ask(question, lines, answered)
+
+    def dismiss(self) -> None:
+        """Answer no to the question; without one close the result, or clear the message."""
+        if self.question.isVisible():
+            self.question.answer(yes=False)
+        elif self.result.isVisible():
+            self.result.hide()
+        else:
+            self.input.clear()

@@ -1,0 +1,65 @@
+"""The panel above the input: the result of a command, an error, or a question with its answers."""
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+
+from PySide6 import QtWidgets
+
+from zkchat_cli.errors import ZkchatError
+from zkchat_cli.gui.styled_browser import StyledBrowser, fixed_font, lines_html
+from zkchat_cli.views.text import StyledLine, styled_line
+
+# Pixels
+MAX_HEIGHT = 190
+FRAME_HEIGHT = 8
+
+
+class Panel(QtWidgets.QFrame):
+    """HTML above the input, with a button for each answer to it. The last button is a no, and what
+    Escape presses.
+    """
+
+    def __init__(self, name: str, *answers: str) -> None:
+        super().__init__()
+        self.setFrameShape(QtWidgets.QFrame.Shape.StyledPanel)
+        self.text = StyledBrowser(name)
+        self.text.document().setDefaultFont(fixed_font())
+        self._answered: Callable[[bool], object] = lambda _: None
+        self.buttons = [QtWidgets.QPushButton(answer) for answer in answers]
+        grid = QtWidgets.QGridLayout(self)
+        grid.setContentsMargins(2, 2, 2, 2)
+        grid.addWidget(self.text, 0, 0, 1, len(answers) + 1)
+        for column, button in enumerate(self.buttons):
+            is_yes = button is not self.buttons[-1]
+            button.clicked.connect(lambda _=False, yes=is_yes: self.answer(yes=yes))
+            grid.addWidget(button, 1, column)
+        grid.setColumnStretch(len(answers), 1)
+        self.hide()
+
+    def show_html(self, text: str) -> None:
+        """Show HTML in a panel of its height, up to MAX_HEIGHT."""
+        self.text.show_html(text)
+        self.text.setAccessibleDescription(self.text.toPlainText())
+        self.show()
+        needed = int(self.text.document().size().height()) + FRAME_HEIGHT
+        self.text.setFixedHeight(min(MAX_HEIGHT, needed))
+
+    def show_outcome(self, notices: Sequence[str], error: ZkchatError | None = None) -> None:
+        """Show the notices of a turn, and why it failed."""
+        shown = lines_html((), "\n\n".join(notices)) if notices else ""
+        if error is not None:
+            shown += f"<p class='problem'>✗ {escape(error.message)}</p><p>{escape(error.hint)}</p>"
+        self.show_html(shown)
+
+    def ask(
+        self, question: str, lines: Iterable[StyledLine], answered: Callable[[bool], object]
+    ) -> None:
+        """Ask a question about these lines; `answered` is called with True for yes."""
+        self._answered = answered
+        self.show_html(lines_html([styled_line(question, "bold"), *lines]))
+        self.buttons[-1].setFocus()
+
+    def answer(self, *, yes: bool) -> None:
+        """Take this answer to the question, as its button does."""
+        self.hide()
+        self._answered(yes)
