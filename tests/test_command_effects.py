@@ -199,7 +199,7 @@ class Hands:
     turn_is_running: bool = False
 
     def read_answer(self, question: str, choices: str) -> str:
-        raise AssertionError(f"asked {question}")
+        raise AssertionError(f"asked {question} [{choices}]")
 
     def carry_out(self, outcome: CommandResult) -> str:
         command_runner.carry_out(lambda: outcome, self, nullcontext)
