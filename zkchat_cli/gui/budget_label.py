@@ -1,4 +1,4 @@
-"""The budget bar in the window's status line."""
+"""The budget in the window's status bar."""
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import Qt

@@ -27,7 +27,7 @@ from zkchat_cli.gui.chat_pane import ChatPane
 from zkchat_cli.gui.conversation_panel import ConversationPanel
 from zkchat_cli.gui.reference_panel import ReferencePanel
 from zkchat_cli.gui.running_turn import RunningTurn
-from zkchat_cli.gui.status_line import StatusLine
+from zkchat_cli.gui.status_bar import ChatStatusBar
 from zkchat_cli.gui.styled_browser import lines_html
 from zkchat_cli.gui.transcript import TranscriptPage, render_page
 from zkchat_cli.gui.worker import Worker
@@ -101,7 +101,7 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.panes.setStretchFactor(self.panes.count() - 1, width)
         self.panes.setSizes(WIDTHS)
         self.setCentralWidget(self.panes)
-        self._status = StatusLine()
+        self._status = ChatStatusBar()
         self.state = self._status.state
         self.budget = self._status.budget
         self.setStatusBar(self._status)

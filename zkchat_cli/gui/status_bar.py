@@ -1,4 +1,4 @@
-"""The status line of the window: what runs, who answers, and how much room there is."""
+"""The status bar of the window: what runs, who answers, and how much room there is."""
 
 from PySide6 import QtWidgets
 
@@ -10,7 +10,7 @@ from zkchat_cli.views.text import short_count
 MAX_SPEAKER = 40
 
 
-class StatusLine(QtWidgets.QStatusBar):
+class ChatStatusBar(QtWidgets.QStatusBar):
     """On the left the `state`; on the right the size of the message being typed, the speaker and
     the `budget`.
     """
