@@ -18,7 +18,8 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
+from zkchat_cli.context.prompt_assembly import assemble_prompt
+from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.recall import RecallIndex, recall_passages
 from zkchat_cli.context.turns import Turn, TurnHistory, make_turns
 from zkchat_cli.errors import UsageError

@@ -15,7 +15,8 @@ from zkchat_cli import tools
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
+from zkchat_cli.context.prompt_assembly import assemble_prompt
+from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models.messages import ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.models.notes import DocumentReference

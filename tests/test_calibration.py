@@ -16,7 +16,7 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import Window
 from zkchat_cli.models.prompts import Calibration
-from zkchat_cli.tokens.counter import CountedPrompt, learn_calibration
+from zkchat_cli.tokens.calibration import CountedPrompt, learn_calibration
 
 
 def text_only(text: float, counted: float) -> CountedPrompt:

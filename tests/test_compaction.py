@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.context.budget import plan_fold
+from zkchat_cli.context.compaction_plan import plan_fold
 from zkchat_cli.summarization.extractive import MAX_SUMMARY_SHARE, extract_summary, summarize
 
 THINGS = [

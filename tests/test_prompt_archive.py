@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
+from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import TextDelta
 from zkchat_cli.exporters import exporter

@@ -12,16 +12,14 @@ from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.recall import (
-    MAX_MISFITS,
+from zkchat_cli.context.passages import (
     MAX_WHOLE,
     PART_SIZE,
-    RecallIndex,
     format_passages,
-    recall_passages,
     split_into_passages,
     split_message,
 )
+from zkchat_cli.context.recall import MAX_MISFITS, RecallIndex, recall_passages
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models.messages import ZkChatMessage
 

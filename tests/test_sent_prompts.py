@@ -23,7 +23,7 @@ from factories import (
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history
-from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
+from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import TextDelta
 from zkchat_cli.llm.base import Request, StreamFailed

@@ -21,12 +21,9 @@ from zkchat_cli import slash, tools
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt_assembly import (
-    LARGEST_FILTERED_WINDOW,
-    PromptInputs,
-    assemble_prompt,
-    find_omitted_tools,
-)
+from zkchat_cli.context.prompt_assembly import assemble_prompt
+from zkchat_cli.context.prompt_inputs import PromptInputs
+from zkchat_cli.context.tool_filter import LARGEST_FILTERED_WINDOW, find_omitted_tools
 from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.prompts import PromptTool

@@ -35,7 +35,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import credentials
 from zkchat_cli.config.loader import LoadedConfig, edit_toml
 from zkchat_cli.context import strategies
-from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
+from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.errors import ConfigError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import EmbedderConfig, ListsModels, ModelConfig, Provider, Window

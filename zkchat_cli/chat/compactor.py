@@ -26,18 +26,20 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer
 from zkchat_cli.context.budget import (
     LIMIT_SHARE,
+    history_budget,
+    remaining_message_budget,
+    turn_budget_after_compaction,
+)
+from zkchat_cli.context.compaction_plan import (
     MASKED_HISTORY_SHARE,
     USUAL_SUMMARY_SHARE,
     CompactionRequest,
     FoldPlan,
-    find_maskable,
     first_kept_turn,
-    history_budget,
     plan_fold,
-    remaining_message_budget,
-    turn_budget_after_compaction,
 )
-from zkchat_cli.context.prompt_assembly import PromptInputs
+from zkchat_cli.context.masking import find_maskable
+from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.turns import SUMMARY_TAG, Turn, TurnHistory, fence, make_prompt_message
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.llm.base import Options, Request, collect

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from zkchat_cli.context.recall import RecallPassage, split_message
+from zkchat_cli.context.passages import RecallPassage, split_message
 from zkchat_cli.errors import StoreError
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.search.semantic import SemanticSearch

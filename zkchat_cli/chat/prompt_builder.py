@@ -14,14 +14,11 @@ from zkchat_cli.chat.message_vectors import MessageVectors
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config
-from zkchat_cli.context.budget import mask_messages
-from zkchat_cli.context.prompt_assembly import (
-    PromptInputs,
-    assemble_prompt,
-    count_uncompacted_tokens,
-)
+from zkchat_cli.context.masking import mask_messages
+from zkchat_cli.context.prompt_assembly import assemble_prompt, count_uncompacted_tokens
+from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.recall import RecallIndex
-from zkchat_cli.context.turns import TurnHistory
+from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models.compaction import Compaction
@@ -100,11 +97,16 @@ class PromptBuilder:
             compaction=compaction,
             tool_descriptors=tuple(tool.descriptor for tool in runtime.tools),
             retrieval=runtime.retrieval,
-            recall_index=self._recall,
+            index_turns=self._index_turns,
             core_tools=frozenset(tool.name for tool in runtime.tools if tool.core),
             filter_tools=runtime.settings.context.tool_filter == "auto",
             previous_tools=self._previous_tools(current),
         )
+
+    def _index_turns(self, turns: Sequence[Turn]) -> RecallIndex:
+        """The recall index of these turns, which is only extended from prompt to prompt."""
+        self._recall.update(turns)
+        return self._recall
 
     def _previous_tools(self, current: Sequence[ZkChatMessage]) -> frozenset[str]:
         """The tools that the last turn on this branch offered, as remembered or as the store has

@@ -18,7 +18,7 @@ from zkchat_cli.config import loader
 from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt_assembly import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS
+from zkchat_cli.context.instructions import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS
 from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.llm.base import Model, Options, Window

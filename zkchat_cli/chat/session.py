@@ -14,10 +14,11 @@ from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import AvailableModels, Runtime, SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress, TurnRecorder
+from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
+from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, parse_agent_mention
 from zkchat_cli.config import loader
-from zkchat_cli.context.budget import CompactionRequest
+from zkchat_cli.context.compaction_plan import CompactionRequest
 from zkchat_cli.errors import ConfigError, ProviderError, UsageError, VaultError
 from zkchat_cli.llm.base import Request
 from zkchat_cli.memory.memory import Memory
@@ -333,7 +334,9 @@ class ZkChatSession:
         runtime, user_input, _ = self._resolve_mention(UserInput.parse(text))
         runtime = self._messages.with_retrieval(runtime)
         bare = self._messages.build_bare(runtime, user_input)
-        message, _ = self._messages.add_documents(runtime, bare, user_input, self.references.copy())
+        message, _ = self._messages.add_documents(
+            runtime, bare, user_input, self.references.snapshot()
+        )
         return runtime, (message,)
 
     @property

@@ -1,5 +1,5 @@
 """The state of one conversation and its only mutable owner: branch, compactions, numbered
-references, undo stack.
+references, undo stack. Others read it, and change it by its verbs.
 
 A new conversation is stored with its first message, not before. What a long one needs for each
 prompt (its messages cut into turns and rendered) is cached and only extended.
@@ -9,6 +9,7 @@ import gc
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import NamedTuple
 
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.turns import TurnHistory, make_turns
@@ -20,11 +21,23 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.tokens.counter import TokenCounter
 
-# So many new objects at once mean that a long conversation is being opened
+# This many new objects at once mean that a long conversation is being opened
 MANY_OBJECTS = 50_000
 
 
+class _CountedTurns(NamedTuple):
+    """Turns, and the counter that counted them."""
+
+    counter: TokenCounter | None
+    turns: TurnHistory
+
+
+_NO_TURNS = _CountedTurns(None, TurnHistory())
+
+
 class ConversationState:
+    """One conversation: its branch in use, and what the store has of it."""
+
     def __init__(self, services: SessionServices, conversation: Conversation | None = None) -> None:
         self._services = services
         self._store = services.store
@@ -38,13 +51,13 @@ class ConversationState:
         # The messages of the branch in use, oldest first
         self.history: tuple[ZkChatMessage, ...] = ()
         self._messages: dict[str, ZkChatMessage] = {}
-        # The same, each question with its answers
+        # The same messages, each question with its answers
         self.exchanges: tuple[tuple[ZkChatMessage, ...], ...] = ()
-        self._turns: tuple[TokenCounter | None, TurnHistory] = None, TurnHistory()
-        """The turns of the history, or the first ones of them, as the counter used last counts."""
+        # The turns of the history, or the first ones of them
+        self._turns = _NO_TURNS
         self._turns_lock = threading.RLock()
-        # Heads that undo left, the last one last; cleared by the next question
-        self.undo_stack: list[str] = []
+        # The heads that undo left, the last one last; the next question clears them
+        self._undone_heads: list[str] = []
         self._load()
 
     def _load(self) -> None:
@@ -53,17 +66,30 @@ class ConversationState:
         with _long_lived_allocation():
             log = self.log()
             branch = branch_to(log, head)
-            # Its turn was never stored, because the process was killed
+            # A question without its turn: the process was killed before that was stored
             if branch and branch[-1].status == "pending":
                 branch = (*branch[:-1], branch[-1].model_copy(update={"status": "unfinished"}))
             self._replace_history(branch)
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
-            self.references = ReferenceManager.from_log(log)
+            self._references = ReferenceManager.from_log(log)
             self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     @property
+    def references(self) -> ReferenceManager:
+        """The numbers of all chunks that this conversation has cited or may cite."""
+        return self._references
+
+    def number_from(self, snapshot: ReferenceManager) -> ReferenceManager:
+        """Number the chunks of the turn in progress anew, from a snapshot that was taken before
+        it; returns the numbering in use from now on.
+        """
+        self._references = snapshot.snapshot()
+        return self._references
+
+    @property
     def head(self) -> str | None:
+        """The id of the newest message of the branch; None at the beginning."""
         return self.history[-1].id if self.history else None
 
     @property
@@ -85,7 +111,7 @@ class ConversationState:
         self.history = (*self.history, *turn)
         self.exchanges = (*self.exchanges, tuple(turn))
 
-    def checkout(self, head: str | None) -> None:
+    def _check_out(self, head: str | None) -> None:
         """Continue from another message of the log (None: from the beginning), here and in the
         store. Raises StoreError.
         """
@@ -93,11 +119,39 @@ class ConversationState:
             self._store.move_head(self.conversation.id, head)
             self._load()
 
+    def _remember_undone(self, head: str | None) -> None:
+        if head is not None:
+            self._undone_heads.append(head)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether undo has left messages that `redo` restores."""
+        return bool(self._undone_heads)
+
     def undo_to(self, head: str | None) -> None:
-        """`checkout` that `redo` can take back. Raises StoreError."""
+        """Continue from an earlier message (None: from the beginning); `redo` takes that back.
+        Raises StoreError.
+        """
         left = self.head
-        self.checkout(head)
-        self.undo_stack += [left] if left is not None else []
+        self._check_out(head)
+        self._remember_undone(left)
+
+    def redo(self, count: int = 1) -> None:
+        """Take back the last `count` calls of `undo_to`, or all if there were fewer. Raises
+        StoreError.
+        """
+        kept = self._undone_heads[:-count]
+        restored = self._undone_heads[-count:]
+        if restored:
+            self._check_out(restored[0])
+            self._undone_heads = kept
+
+    def switch_to(self, head: str) -> None:
+        """Continue from the last message of another branch; what was undone before cannot be
+        redone. Raises StoreError.
+        """
+        self._check_out(head)
+        self._undone_heads = []
 
     def branch_off(self, head: str | None) -> None:
         """Continue from another message here; the store follows with the next question. Raises
@@ -105,9 +159,17 @@ class ConversationState:
         """
         log = self.log()
         left = self.head
-        self.references = ReferenceManager.from_log(log)
+        self._references = ReferenceManager.from_log(log)
         self._replace_history(branch_to(log, head))
-        self.undo_stack += [left] if left is not None else []
+        self._remember_undone(left)
+
+    def begin_question(self) -> frozenset[str | None]:
+        """Forget what was undone, because a question begins. Returns the heads that this program
+        has given the conversation: if the store has another one, another program has continued it.
+        """
+        known = frozenset((None, self.head, *self._undone_heads))
+        self._undone_heads = []
+        return known
 
     def update_marks(self, messages: Iterable[ZkChatMessage], *, pinned: bool) -> None:
         """Store whether these messages of this branch are sent word for word in every prompt.
@@ -123,30 +185,27 @@ class ConversationState:
             self.history = tuple(messages)
             self._messages = {message.id: message for message in self.history}
             self.exchanges = tuple(map(tuple, split_into_exchanges(self.history)))
-            self._turns = None, TurnHistory()
+            self._turns = _NO_TURNS
 
     def turns(self, counter: TokenCounter) -> TurnHistory:
-        """The branch cut into turns, as `counter` counts them; cached, since rendering them is what
-        a long conversation costs.
+        """The branch cut into turns, as `counter` counts them; cached, because rendering them is
+        what a long conversation costs.
         """
         with self._turns_lock, _long_lived_allocation():
-            counted_by, turns = self._turns
-            if counted_by is not counter:
-                turns = TurnHistory()
-            if new := self.exchanges[len(turns.turns) + len(turns.failed) :]:
+            turns = self._turns.turns if self._turns.counter is counter else TurnHistory()
+            new = self.exchanges[len(turns.turns) + len(turns.failed) :]
+            if new:
                 turns = make_turns(new, counter, turns)
-            self._turns = counter, turns
+            self._turns = _CountedTurns(counter, turns)
             return turns
 
     def make_call_id_unique(self, given: str) -> str:
         """An id that no other tool call of this conversation has: some models number theirs afresh
         in every turn, some give none.
         """
-        id_ = (
-            given
-            if given and given not in self._call_ids
-            else f"{given}-{self._services.new_id()}".lstrip("-")
-        )
+        id_ = given
+        if not given or given in self._call_ids:
+            id_ = f"{given}-{self._services.new_id()}".lstrip("-")
         self._call_ids.add(id_)
         return id_
 
@@ -185,8 +244,8 @@ class ConversationState:
         self.compactions += (compaction,)
 
     def keep_preview(self, preview: Compaction) -> None:
-        """Keep what a preview showed, also for the next process; one that cannot be stored is only
-        kept here.
+        """Keep what a preview of a compaction showed, also for the next process. If it cannot be
+        stored, it is kept here only.
         """
         self.preview = preview
         if self.is_stored:
@@ -194,8 +253,8 @@ class ConversationState:
                 self._store.compact(self.conversation.id, preview)
 
     def undo_compaction(self) -> Compaction | None:
-        """Undo the last compaction of this branch: the prompt is as it was before. None when there
-        is none.
+        """Undo the last compaction of this branch, so that the prompt is as it was before; None if
+        there is none.
         """
         last = next(self._branch_compactions(), None)
         if last is None:

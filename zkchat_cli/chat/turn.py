@@ -1,18 +1,12 @@
-"""A turn while it runs (its runtime, its messages so far, its cost, its time by phase), and what
-stores it.
-"""
+"""A turn while it runs: its runtime, its messages so far, its cost, its time by phase."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
 
 from zkchat_cli.chat.runtime import Runtime
-from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.turns import count_call_tokens
-from zkchat_cli.errors import StoreError
-from zkchat_cli.events import Notice
+from zkchat_cli.llm.base import Window
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import (
     ThinkingBlocks,
@@ -26,15 +20,13 @@ from zkchat_cli.models.messages import (
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import Calibration, Prompt, SentPrompt
 from zkchat_cli.models.reports import AnswerLevel
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.text.numbers import plural
-from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.tokens.counter import CountedPrompt
+from zkchat_cli.tokens.calibration import CountedPrompt
 
-# Levels of JSON accepted from a model: the store and servers read few more, and no tool's arguments
-# have more than one
-MAX_JSON_DEPTH = 50
+PHASES = ("prepare", "model", "tools", "store")
+
+
+def _no_time() -> Timings:
+    return dict.fromkeys(PHASES, 0.0)
 
 
 @dataclass
@@ -44,12 +36,11 @@ class PhaseTimer:
     """
 
     clock: Callable[[], float]
-    seconds: Timings = field(
-        default_factory=lambda: dict.fromkeys(("prepare", "model", "tools", "store"), 0.0)
-    )
+    seconds: Timings = field(default_factory=_no_time)
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
+        """Count the time of a block as time of this phase."""
         start = self.clock()
         try:
             yield
@@ -57,29 +48,25 @@ class PhaseTimer:
             self.seconds[phase] += self.clock() - start
 
     def timings(self) -> Timings:
-        ms = {phase: round(1000 * seconds, 2) for phase, seconds in self.seconds.items()}
-        return {**ms, "overhead": round(ms["prepare"] + ms["store"], 2)}
-
-
-class CompletedTurn(NamedTuple):
-    user: ZkChatMessage
-    answer: Sequence[ZkChatMessage]
-    sent: Sequence[SentPrompt]
-    calibrations: Mapping[str, Calibration]
-    facts: Sequence[str]
+        """Milliseconds by phase; `overhead` is zkchat's own share, without model and tools."""
+        milliseconds = {phase: round(1000 * spent, 2) for phase, spent in self.seconds.items()}
+        overhead = round(milliseconds["prepare"] + milliseconds["store"], 2)
+        return {**milliseconds, "overhead": overhead}
 
 
 @dataclass
 class TurnInProgress:
-    """The messages so far (the user's first) and the text of the answer being streamed. The runtime
-    is replaced when the turn learns how the model counts, or how large its window really is.
+    """The messages of a turn so far (the user's first) and the text of the answer being streamed.
+
+    Its verbs change it, and it alone replaces its runtime: when the turn learns how the model
+    counts, how large its window really is, or that it gets no more tools.
     """
 
     runtime: Runtime
     timer: PhaseTimer
     messages: list[ZkChatMessage] = field(default_factory=list)
+    # Earlier tool results of this turn as they are sent now, without their middles, by id
     shortened: dict[str, ZkChatMessage] = field(default_factory=dict)
-    """Earlier tool results of this turn as they are sent now, without their middles, by id."""
     text: str = ""
     reasoning: str = ""
     thinking: ThinkingBlocks | None = None
@@ -93,15 +80,15 @@ class TurnInProgress:
     calibration: Calibration = field(default_factory=Calibration)
     # The prompt of the last call with reported usage
     counted: CountedPrompt | None = None
+    # The prompts of its model calls so far, without those that the server refused and that were
+    # made anew
     sent: list[SentPrompt] = field(default_factory=list)
-    """The prompts of its model calls so far, without those that the server refused and that were
-    made anew.
-    """
     # Whether it has been added to the history; that happens once
     closed: bool = False
 
     @property
     def user(self) -> ZkChatMessage:
+        """The question."""
         return self.messages[0]
 
     @property
@@ -117,188 +104,108 @@ class TurnInProgress:
     @property
     def memory_sent(self) -> tuple[str, ...]:
         """What memory the model got: paths, and `fact:KEY` or `agent:NAME`."""
-        messages = (m for sent in self.sent for m in sent.prompt.messages if m.kind == "memory")
-        return tuple(dict.fromkeys(source for message in messages for source in message.source_ids))
+        sources: dict[str, None] = {}
+        for sent in self.sent:
+            for message in sent.prompt.messages:
+                if message.kind == "memory":
+                    sources |= dict.fromkeys(message.source_ids)
+        return tuple(sources)
 
     @property
     def runs(self) -> tuple[ToolRun, ...]:
+        """The tool calls so far, as they were run."""
         return tuple(message.tool_run for message in self.messages if message.tool_run is not None)
 
+    # the runtime
+
+    def calibrate(self, calibration: Calibration) -> None:
+        """Count as the model is known to count."""
+        self.calibration = calibration
+        self.runtime = self.runtime.calibrated(calibration)
+
+    def learn(self, calibration: Calibration) -> None:
+        """Remember how the model counts; count so, too, if it counts more than zkchat does."""
+        counter = self.runtime.counter
+        self.calibration = calibration
+        counts_more_text = calibration.text > counter.factor
+        if counts_more_text or calibration.tool_factor > counter.tool_factor:
+            self.runtime = self.runtime.calibrated(calibration)
+
+    def use_runtime(self, runtime: Runtime) -> None:
+        """Continue with this runtime: one with another mode of retrieval, or an earlier one."""
+        self.runtime = runtime
+
+    def assume_window(self, window: Window) -> None:
+        """Assume a smaller window than the model was thought to have."""
+        self.runtime = replace(self.runtime, rejected_window=window)
+
+    def end_tools(self, reason: str) -> None:
+        """Offer no more tools in this turn."""
+        self.no_more_tools = reason
+        self.runtime = replace(self.runtime, tools=())
+
+    # the messages
+
+    def begin(self, question: ZkChatMessage) -> None:
+        """Begin with this question, which has no documents yet."""
+        self.messages.append(question)
+
+    def replace_question(self, question: ZkChatMessage) -> None:
+        """Replace the question by the same one with other documents."""
+        self.messages[0] = question
+
+    def add_reply(self, messages: Sequence[ZkChatMessage]) -> None:
+        """Add a reply of the model that called tools, and the results: its text is in the first
+        message now.
+        """
+        self.messages += messages
+        self.text = ""
+        self.reasoning = ""
+        self.thinking = None
+
+    # the cost
+
+    def add_compaction(self, done: Compaction) -> None:
+        """Add the cost of a compaction, and remember it unless it changed nothing."""
+        self.usage = sum_usage((self.usage, done.usage))
+        if done.mode != "none":
+            self.compaction = done
+
+    def add_call(self, prompt: Prompt) -> None:
+        """Remember a prompt that is being sent."""
+        stored = tuple(message.as_stored() for message in prompt.messages)
+        self.sent.append(
+            SentPrompt(
+                question_id=self.user.id,
+                call=len(self.sent) + 1,
+                model=self.runtime.model.name,
+                prompt=prompt.model_copy(update={"messages": stored}),
+            )
+        )
+
+    def forget_refused_call(self) -> None:
+        """Forget the last prompt, which the server has refused and which is made anew."""
+        self.sent.pop()
+
     def add_usage(
-        self, reported: TokenUsage | None, prompt: Prompt, calls: tuple[ToolCall, ...]
+        self, reported: TokenUsage | None, prompt: Prompt, calls: tuple[ToolCall, ...] = ()
     ) -> None:
         """Add the cost of a model call, as reported by the provider or else as counted by
         zkchat.
         """
         self.sent[-1] = self.sent[-1].model_copy(update={"usage": reported})
         counter = self.runtime.counter
-        written = (
-            counter.count(self.text)
-            + counter.count(self.reasoning)
-            + count_call_tokens(calls, counter)
-        )
-        call = reported or TokenUsage(
+        written = counter.count(self.text) + counter.count(self.reasoning)
+        written += count_call_tokens(calls, counter)
+        counted = TokenUsage(
             prompt_tokens=prompt.usage.total_tokens, completion_tokens=written, estimated=True
         )
-        self.usage = sum_usage((self.usage, call))
+        self.usage = sum_usage((self.usage, reported or counted))
 
-
-def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
-    """Reasoning as the store holds it and as it is sent back; None when it cannot be stored."""
-    blocks = _storable_json([*thinking.blocks])
-    return None if blocks is None else thinking.model_copy(update={"blocks": tuple(blocks)})
-
-
-def without_unstored_thinking(message: ZkChatMessage) -> ZkChatMessage:
-    """A message without the reasoning that is of no use after its turn."""
-    if message.thinking is None or message.thinking.stored:
-        return message
-    return message.model_copy(update={"thinking": None})
-
-
-def storable_call(call: ToolCall, id_: str) -> ToolCall:
-    """A model's tool call under another id, without text that cannot be stored."""
-    arguments = _storable_json(call.arguments)
-    malformed = (
-        "nested too deeply"
-        if arguments is None
-        else call.malformed and replace_surrogates(call.malformed)
-    )
-    return ToolCall(
-        id=id_, name=replace_surrogates(call.name), arguments=arguments or {}, malformed=malformed
-    )
-
-
-def _storable_json(value: Any) -> Any:
-    """The value without what Python reads and JSON does not have ("NaN", "Infinity", lone
-    surrogates): no provider would accept it. None if it is nested too deeply.
-    """
-    if _is_deeper(value, MAX_JSON_DEPTH):
-        return None
-    return json.loads(
-        replace_surrogates(json.dumps(value, ensure_ascii=False)), parse_constant=lambda _: None
-    )
-
-
-def _is_deeper(value: object, levels: int) -> bool:
-    inner = (
-        value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    )
-    return inner is not None and (
-        levels == 0 or any(_is_deeper(each, levels - 1) for each in inner)
-    )
-
-
-TITLE_LENGTH = 60
-
-
-def default_title(question: str) -> str:
-    """The title of a conversation that nobody has named."""
-    return truncate(question, TITLE_LENGTH)
-
-
-class TurnRecorder:
-    def __init__(
-        self, store: ChatSessionStore, state: ConversationState, now: Callable[[], str]
-    ) -> None:
-        self._store = store
-        self._state = state
-        self._now = now
-        self._pending_turns: list[CompletedTurn] = []
-        self._pending_questions: set[str] = set()
-        # Why nothing is stored for now, as reported
-        self.problem: StoreError | None = None
-
-    @property
-    def unstored(self) -> tuple[ZkChatMessage, ...]:
-        """The messages of the turns that could not be stored when they ended."""
-        return tuple(
-            message for turn in self._pending_turns for message in (turn.user, *turn.answer)
-        )
-
-    def begin(self, question: ZkChatMessage) -> list[Notice]:
-        """Store the question of a turn that begins. Returns what to tell the user: a problem stops
-        nothing.
+    def add_broken_call(self) -> None:
+        """Add the cost of a call that broke off after some of its text: its server counts it,
+        too.
         """
-        self._pending_questions.add(question.id)
-        known = (None, self._state.head, *self._state.undo_stack)
-        self._state.undo_stack = []
-        try:
-            self._state.store_conversation()
-            self.store_pending()
-            head = self._store_question(question)
-        except StoreError as e:
-            return self.report(e)
-        if head in known:
-            return self.report()
-        other = "another program has continued this conversation; yours is another branch"
-        return [Notice(other, "/branches lists both; nothing is lost."), *self.report()]
-
-    def commit(self, turn: CompletedTurn) -> list[Notice]:
-        """Store a finished turn in one transaction, after those that could not be stored before.
-        Returns what to tell the user.
-        """
-        try:
-            self.store_pending(turn)
-        except StoreError as e:
-            return self.report(e)
-        return self.report()
-
-    def store_pending(self, *finished: CompletedTurn) -> None:
-        """Store the turns that could not be stored when they ended, then these. Raises
-        StoreError.
-        """
-        # one that was stopped while it was stored may be there after all
-        stored = {message.id for message in self._state.log()} if self._pending_turns else set()
-        self._pending_turns += finished
-        while self._pending_turns:
-            turn = self._pending_turns[0]
-            if not turn.answer or turn.answer[-1].id not in stored:
-                self._state.store_conversation()
-                self._store_question(turn.user)
-                self._store.commit(
-                    self._state.conversation.id,
-                    turn.user,
-                    turn.answer,
-                    updated_at=self._now(),
-                    title=default_title(turn.user.content),
-                    sent=turn.sent,
-                    calibrations=turn.calibrations,
-                    facts_used=turn.facts,
-                )
-            self._pending_turns.pop(0)
-
-    def flush(self) -> None:
-        """Store what is pending, at the end of a conversation. Raises StoreError that says how much
-        would be lost.
-        """
-        try:
-            self.store_pending()
-        except StoreError as e:
-            lost = (
-                f"{plural(len(self._pending_turns), 'turn')} of conversation "
-                f"{self._state.conversation.id} cannot be stored"
-            )
-            raise StoreError(f"{lost}: {e.message}", e.hint) from e
-
-    def _store_question(self, question: ZkChatMessage) -> str | None:
-        """Returns the head before it; None if it has been stored."""
-        if question.id not in self._pending_questions:
-            return None
-        head = self._store.add(
-            self._state.conversation.id, question.model_copy(update={"status": "pending"})
-        )
-        self._pending_questions.discard(question.id)
-        return head
-
-    def report(self, problem: StoreError | None = None) -> list[Notice]:
-        """Tell the user of a problem once, until it is another one or over. The hint names the
-        cause, whatever it was that failed.
-        """
-        known = self.problem
-        self.problem = problem
-        if problem is None:
-            return [Notice("everything is stored again")] if known is not None else []
-        if known is not None and known.hint == problem.hint:
-            return []
-        return [Notice(f"this conversation is not stored for now: {problem.message}", problem.hint)]
+        has_text = bool(self.text or self.reasoning)
+        if self.prompt is not None and has_text and self.sent[-1].usage is None:
+            self.add_usage(None, self.prompt)

@@ -236,7 +236,7 @@ class UserMessageBuilder:
             tokens = None
             if names[1]:
                 bare = self._services.new_message("user", text)
-                references = self._state.references.copy()
+                references = self._state.references.snapshot()
                 named, _ = self.add_documents(
                     self.with_retrieval(runtime), bare, UserInput(text), references, search=False
                 )

@@ -8,7 +8,7 @@ append-only.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from zkchat_cli.context.prompt_assembly import dropped_messages, named_documents
+from zkchat_cli.context.dropped_items import EarlierTurn, dropped_messages, named_documents
 from zkchat_cli.context.turns import failure_reason
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models.messages import ZkChatMessage, split_into_exchanges
@@ -29,6 +29,7 @@ class SentPrompts(NamedTuple):
 
     @property
     def tokens(self) -> int:
+        """Tokens of that prompt."""
         return self.last.usage.total_tokens
 
 
@@ -50,36 +51,46 @@ def restore_sent_prompts(
             f"no prompt of turn {number} was stored: it was imported without, or made no model call"
         )
         raise UsageError(problem, "zkchat context show prints what the next call would send.")
-    return SentPrompts(
-        number,
-        tuple(each.model_copy(update={"prompt": restore_prompt(each, history)}) for each in sent),
-    )
+    calls = [each.model_copy(update={"prompt": restore_prompt(each, history)}) for each in sent]
+    return SentPrompts(number, tuple(calls))
 
 
 def restore_prompt(sent: SentPrompt, history: Sequence[ZkChatMessage]) -> Prompt:
     """The prompt with the messages of the branch that it dropped, and the documents that its
     messages name.
     """
-    question = next(
-        (i for i, message in enumerate(history) if message.id == sent.question_id), len(history)
-    )
-    turns = split_into_exchanges(history[:question])
-    ids = [([message.id for message in turn], failure_reason(turn)) for turn in turns]
-    dropped = dropped_messages(ids, sent.prompt.messages, sent.summarized_through)
-    there = {id_ for m in sent.prompt.messages if m.kind != "recalled" for id_ in m.source_ids}
-    named = named_documents([message for message in history if message.id in there])
+    before: list[ZkChatMessage] = []
+    for message in history:
+        if message.id == sent.question_id:
+            break
+        before.append(message)
+    turns: list[EarlierTurn] = []
+    for messages in split_into_exchanges(before):
+        ids = [message.id for message in messages]
+        turns.append(EarlierTurn(ids, failure_reason(messages)))
+    dropped = dropped_messages(turns, sent.prompt.messages, sent.summarized_through)
+    there: set[str] = set()
+    for rendered in sent.prompt.messages:
+        if rendered.kind != "recalled":
+            there.update(rendered.source_ids)
+    named = named_documents(message for message in history if message.id in there)
     return sent.prompt.model_copy(
         update={"dropped": (*dropped, *sent.prompt.dropped), "documents": named}
     )
 
 
+class RemovedMessage(NamedTuple):
+    """A message that a prompt lacks, and the reason, empty if that is not known."""
+
+    message: PromptMessage
+    reason: str
+
+
 class PromptDiff(NamedTuple):
-    """What a prompt has that an earlier one had not, and what it lacks; each removed message with
-    the reason if known.
-    """
+    """What a prompt has that an earlier one had not, and what it lacks."""
 
     added: tuple[PromptMessage, ...]
-    removed: tuple[tuple[PromptMessage, str], ...]
+    removed: tuple[RemovedMessage, ...]
     tools_added: tuple[str, ...]
     tools_removed: tuple[str, ...]
 
@@ -87,27 +98,31 @@ class PromptDiff(NamedTuple):
 def diff_prompts(before: Prompt, after: Prompt) -> PromptDiff:
     """Messages are compared by what they say: a masked tool result differs from the full one."""
     reasons = {dropped.id: dropped.reason for dropped in after.dropped}
-    kinds = {id_: m.kind for m in after.messages for id_ in m.source_ids[:1]}
-    tools_before, tools_after = (
-        {tool.name: tool for tool in prompt.tools} for prompt in (before, after)
-    )
-
-    def explain(removed: PromptMessage) -> str:
-        source = removed.source_ids[0] if removed.source_ids else ""
-        return reasons.get(source) or (
-            "sent in another form" if kinds.get(source) == removed.kind else ""
-        )
-
+    kinds = {
+        _first_source(message): message.kind for message in after.messages if message.source_ids
+    }
+    removed: list[RemovedMessage] = []
+    for message in _subtract(before.messages, after.messages):
+        source = _first_source(message)
+        reason = reasons.get(source or "", "")
+        if not reason and kinds.get(source) == message.kind:
+            reason = "sent in another form"
+        removed.append(RemovedMessage(message, reason))
+    tools_before = {tool.name: tool for tool in before.tools}
+    tools_after = {tool.name: tool for tool in after.tools}
     return PromptDiff(
         added=_subtract(after.messages, before.messages),
-        removed=tuple(
-            (message, explain(message)) for message in _subtract(before.messages, after.messages)
-        ),
+        removed=tuple(removed),
         tools_added=tuple(
             name for name, tool in tools_after.items() if tools_before.get(name) != tool
         ),
         tools_removed=tuple(name for name in tools_before if name not in tools_after),
     )
+
+
+def _first_source(message: PromptMessage) -> str | None:
+    """The id of the first log message, or the first path, that a message was made from."""
+    return message.source_ids[0] if message.source_ids else None
 
 
 def _subtract(

@@ -25,7 +25,7 @@ from pydantic import (
     ValidationInfo,
 )
 
-from zkchat_cli.chat.turn import default_title
+from zkchat_cli.chat.turn_recorder import default_title
 from zkchat_cli.errors import UsageError, reason, value_problem
 from zkchat_cli.llm.base import parse_tool_call
 from zkchat_cli.models.archive import ConversationArchive

@@ -233,8 +233,8 @@ class ReferenceManager:
                 manager._add(message.chunks)
         return manager
 
-    def copy(self) -> "ReferenceManager":
-        """An independent copy, to see which numbers chunks would get, or to return to it."""
+    def snapshot(self) -> "ReferenceManager":
+        """An independent copy, to see which numbers chunks would get, or to number anew from it."""
         other = ReferenceManager()
         other._chunks = {**self._chunks}
         other._numbers = {**self._numbers}

@@ -6,7 +6,7 @@ from functools import partial
 from zkchat_cli.chat import numbered_turns
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history, strategies
-from zkchat_cli.context.budget import CompactionRequest
+from zkchat_cli.context.compaction_plan import CompactionRequest
 from zkchat_cli.context.turns import is_fixed
 from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.models.messages import sum_usage

@@ -57,7 +57,7 @@ def undo(session: ZkChatSession, argument: str) -> str:
     if not before:
         raise UsageError(
             "there is nothing to undo",
-            "/redo goes forward again." if state.undo_stack else "Ask something first.",
+            "/redo goes forward again." if state.can_redo else "Ask something first.",
         )
     starts = [at for at, message in enumerate(before) if message.role == "user"]
     begin = starts[-count] if count <= len(starts) else 0
@@ -82,13 +82,11 @@ def redo(session: ZkChatSession, argument: str) -> str:
     state = session.stored_state()
     count = _parse_turn_count(argument)
     before = len(session.history)
-    if not state.undo_stack:
+    if not state.can_redo:
         raise UsageError(
             "there is nothing to redo", "/branches shows all messages of this conversation."
         )
-    left = state.undo_stack[:-count]
-    state.checkout(state.undo_stack[-count:][0])
-    state.undo_stack = left
+    state.redo(count)
     restored = session.history[before:]
     last = opening((_questions(restored) or restored)[-1])
     return (
@@ -174,8 +172,7 @@ def branches(session: ZkChatSession, argument: str) -> str | list[StyledLine]:
                 else "Ask something first."
             )
             raise UsageError(f"there is no branch {argument[:40]}", hint)
-        state.checkout(branch.messages[-1].id)
-        state.undo_stack = []
+        state.switch_to(branch.messages[-1].id)
         return (
             f"Switched to branch {branch.leaf_number}, up to turn {branch.turns[1]}: "
             f"“{opening(branch.first_question)}”"

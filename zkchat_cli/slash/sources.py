@@ -4,7 +4,7 @@ import re
 from collections.abc import Generator, Sequence
 from contextlib import suppress
 
-from zkchat_cli.chat.model_call import judge_by_model, judge_unclear
+from zkchat_cli.chat.sentence_judge import judge_by_model, judge_unclear
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.verify import CitedSentence, cited_sentences
 from zkchat_cli.errors import UsageError, VaultError

@@ -20,7 +20,7 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from zkchat_cli.context.budget import FoldPlan
+from zkchat_cli.context.compaction_plan import FoldPlan
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.summarization.sentence_scoring import ScoredSentence, light_stem, score_sentences
 from zkchat_cli.text.dates import MONTHS

@@ -71,7 +71,7 @@ def ask(
     Several arguments form one message. Text from a pipe, up to ten million characters, is put
     before it; only the arguments can name files.
     """
-    from zkchat_cli.chat.turn import default_title
+    from zkchat_cli.chat.turn_recorder import default_title
     from zkchat_cli.terminal.approval import ask_about_call, choose_approval, read_answer
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
 

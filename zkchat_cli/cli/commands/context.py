@@ -131,7 +131,7 @@ def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None
 @command(COMMAND, *options.NOTES)
 def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """The summary that replaces older turns, if there is one."""
-    from zkchat_cli.context.budget import summary_coverage
+    from zkchat_cli.context.compaction_plan import summary_coverage
     from zkchat_cli.views.turn_steps import describe_active_compaction
 
     with ctx.open_session(id_) as session:

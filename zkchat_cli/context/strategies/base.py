@@ -2,22 +2,28 @@
 token budget.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from zkchat_cli.context.recall import RecallIndex, RecallPassage
+from zkchat_cli.context.passages import RecallPassage
+from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.turns import Turn, TurnHistory, select_newest
 from zkchat_cli.tokens.counter import TokenCounter
 
-Selection = tuple[tuple[Turn, ...], tuple[RecallPassage, ...]]
-"""The newest turns, without gaps, which are sent in full, and the passages that are quoted from
-older turns.
-"""
+
+class Selection(NamedTuple):
+    """The newest turns, without gaps, which are sent in full, and the passages that are quoted from
+    older turns.
+    """
+
+    turns: tuple[Turn, ...]
+    passages: tuple[RecallPassage, ...] = ()
 
 
 class HistoryWindow(NamedTuple):
-    """What a strategy chooses from: of all `turns` the `recent` ones after the summary. Fixed
-    messages of turns it does not choose are sent anyway, and count against the `budget`.
+    """What a strategy chooses from: `turns` are all of them, `recent` those that no summary covers.
+    Fixed messages of turns that it does not choose are sent anyway, and count against the `budget`.
     """
 
     turns: tuple[Turn, ...]
@@ -25,7 +31,8 @@ class HistoryWindow(NamedTuple):
     question: str
     budget: int
     counter: TokenCounter
-    recall_index: RecallIndex
+    # The recall index of these turns
+    index_turns: Callable[[Sequence[Turn]], RecallIndex]
     # All fixed messages in the prompt, which need not be recalled
     fixed_ids: frozenset[str]
     # Tokens that the history may take before a compaction is due
@@ -52,15 +59,16 @@ def choose_newest(window: HistoryWindow) -> Selection:
     kept = select_newest(window.recent, window.budget)
     dropped = window.recent.tokens - sum(turn.tokens for turn in kept)
     first = 0
-    target = -(-dropped // window.drop_batch) * window.drop_batch
+    batches = math.ceil(dropped / window.drop_batch)
+    target = batches * window.drop_batch
     while dropped < target and first < len(kept) - 1:
         dropped += kept[first].tokens
         first += 1
-    return kept[first:], ()
+    return Selection(kept[first:])
 
 
 class Strategy(NamedTuple):
-    """`summarizes`: a summary replaces folded turns, and compaction runs when it is due."""
+    """A way to choose turns. `summarizes`: a summary replaces folded turns, and compaction runs when it is due."""
 
     name: str
     help: str

@@ -8,7 +8,7 @@ the next one is due.
 
 from zkchat_cli.context.recall import recall_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
-from zkchat_cli.context.turns import select_newest
+from zkchat_cli.context.turns import Turn, select_newest
 
 NEWEST_SHARE = 0.1
 """Without a summary recall serves better: with 20 % fewer evidence turns of LoCoMo's questions are
@@ -24,29 +24,45 @@ MAX_RECALLED = 4000
 
 
 def choose(window: HistoryWindow) -> Selection:
+    """The newest turns, and the passages of older ones that are relevant to the question."""
     recent = window.recent
     turns = select_newest(recent, window.budget)
     if not window.question or len(turns) == len(window.turns):
-        return turns, ()
-    budget = window.budget - (int(BUFFER_SHARE * window.budget) if window.counter.estimated else 0)
-    share = NEWEST_SHARE_WITH_SUMMARY if window.is_folded else NEWEST_SHARE
-    fixed = recent.fixed_tokens
-    least = select_newest(recent, fixed + int(share * (budget - fixed))) or turns[-1:]
-    window.recall_index.update(window.turns)
-    count = len(window.turns)
-    left = min(budget - window.tokens_with(least), MAX_RECALLED)
-    if window.is_folded:
-        left = min(left, window.compaction_room - recent.tokens)
-    passages, tokens = recall_passages(
-        window.recall_index,
+        return Selection(turns)
+    budget = window.budget
+    if window.counter.estimated:
+        budget -= int(BUFFER_SHARE * window.budget)
+    least = _least_turns(window, budget)
+    found = recall_passages(
+        window.index_turns(window.turns),
         window.question,
-        count - len(least),
-        left,
+        len(window.turns) - len(least),
+        _recall_budget(window, budget - window.tokens_with(least)),
         window.counter,
         window.fixed_ids,
     )
-    turns = max(select_newest(recent, budget - tokens), least, key=len)
-    return turns, tuple(passage for passage in passages if passage.turn < count - len(turns))
+    more_turns = select_newest(recent, budget - found.tokens)
+    turns = max(more_turns, least, key=len)
+    first = len(window.turns) - len(turns)
+    passages = tuple(passage for passage in found.passages if passage.turn < first)
+    return Selection(turns, passages)
+
+
+def _least_turns(window: HistoryWindow, budget: int) -> tuple[Turn, ...]:
+    """The newest turns that are sent however relevant older ones are; one at least, if it fits."""
+    recent = window.recent
+    share = NEWEST_SHARE_WITH_SUMMARY if window.is_folded else NEWEST_SHARE
+    fixed = recent.fixed_tokens
+    least = select_newest(recent, fixed + int(share * (budget - fixed)))
+    return least or select_newest(recent, window.budget)[-1:]
+
+
+def _recall_budget(window: HistoryWindow, left: int) -> int:
+    """Tokens for passages, if so many are left in the budget."""
+    most = min(left, MAX_RECALLED)
+    if window.is_folded:
+        most = min(most, window.compaction_room - window.recent.tokens)
+    return most
 
 
 STRATEGY = Strategy(

@@ -1,0 +1,78 @@
+"""What the counts of a model's server teach about a prompt: whether it fits, and how the model
+counts.
+"""
+
+import json
+from collections.abc import Iterator
+
+from zkchat_cli import events
+from zkchat_cli.chat.turn import TurnInProgress
+from zkchat_cli.llm.base import Request
+from zkchat_cli.models.prompts import Prompt
+from zkchat_cli.tokens.calibration import CountedPrompt, learn_calibration
+
+# Tokens of a prompt, without its tools, that every server has room for
+MIN_CUT = 2000
+# Share of the tokens by our count below which a prompt was cut: no model's tokens are twice as long
+# as those that we count
+MOST_LEFT = 0.5
+# Bytes that a server may add to a message: the tokens of its role and delimiters
+MESSAGE_FRAME = 16
+
+
+def prompt_request(turn: TurnInProgress, prompt: Prompt) -> Request:
+    """The request for an answer to a prompt of this turn."""
+    runtime = turn.runtime
+    return Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
+
+
+def count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:
+    """The tokens of a prompt that might be too long, as the server counts them; None if it cannot
+    be, or the server does not count. No token is shorter than a byte.
+    """
+    model = turn.runtime.model
+    if model.exact or _largest_count(prompt) <= prompt.usage.effective_limit:
+        return None
+    with turn.timer("model"):
+        return model.count_tokens(prompt_request(turn, prompt))
+
+
+def _largest_count(prompt: Prompt) -> int:
+    """The tokens of a prompt if each were one byte."""
+    texts = [message.content for message in prompt.messages]
+    for message in prompt.messages:
+        texts += [json.dumps(call.arguments) for call in message.tool_calls]
+    texts += [json.dumps(tool.descriptor) for tool in prompt.tools]
+    size = sum(len(text.encode("utf-8", "replace")) for text in texts)
+    return size + MESSAGE_FRAME * len(prompt.messages)
+
+
+def learn_count(turn: TurnInProgress, prompt: Prompt, by_model: int) -> CountedPrompt:
+    """Count from now on so that this prompt has so many tokens, if it was counted with fewer.
+    Returns both counts.
+    """
+    counter = turn.runtime.counter
+    usage = prompt.usage
+    overhead = usage.components["overhead"]
+    tools = 0
+    for tool in prompt.tools:
+        tools += counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False))
+    text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
+    counted = CountedPrompt(text, tools, by_model - overhead)
+    turn.learn(learn_calibration(turn.calibration, counted, turn.counted))
+    return counted
+
+
+def cut_notices(turn: TurnInProgress, reported: int) -> Iterator[events.Notice]:
+    """That the server has silently left out much of the prompt, as Ollama does when it is called by
+    OpenAI's API.
+    """
+    model = turn.runtime.model
+    counted = turn.counted.text if turn.counted else 0
+    if model.has_server and counted > MIN_CUT and reported < MOST_LEFT * counted:
+        problem = (
+            f"{model.name}: its server has cut the prompt: it reports {reported:,} of about "
+            f"{round(counted):,} tokens"
+        )
+        hint = "Give it a larger window, or set context.max_tokens to the one that it has."
+        yield events.Notice(problem, hint)

@@ -1,0 +1,164 @@
+"""The end of a turn, as values: which sources its answer may cite, the answer as a message, its
+documents, and the report. Nothing here stores anything.
+"""
+
+from contextlib import suppress
+
+from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.runtime import SessionServices
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.chat.turn import TurnInProgress
+from zkchat_cli.citations.verify import CitableSources, VerificationResult, verify_citations
+from zkchat_cli.errors import VaultError
+from zkchat_cli.models.messages import FinishReason, MessageStatus, ZkChatMessage
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
+from zkchat_cli.models.prompts import Prompt
+from zkchat_cli.models.reports import TurnReport
+from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
+from zkchat_cli.text.truncate import truncate
+
+
+def verify_answer(
+    turn: TurnInProgress, prompt: Prompt, state: ConversationState, services: SessionServices
+) -> VerificationResult:
+    """The citations of the turn's answer, verified against the chunks in the turn's last prompt."""
+
+    def chunk_of_earlier_prompt(number: int) -> tuple[ContentChunk, str] | None:
+        """A chunk that a compaction folded, with the current text of its note."""
+        chunk = state.references.chunk(number)
+        if chunk is not None:
+            with suppress(VaultError):
+                return chunk, services.vault.reader.read(chunk.relative_path)
+        return None
+
+    chunks = _chunks_in_prompt(turn, prompt, state)
+    return verify_citations(turn.text, CitableSources(chunks, chunk_of_earlier_prompt))
+
+
+def _chunks_in_prompt(
+    turn: TurnInProgress, prompt: Prompt, state: ConversationState
+) -> list[ContentChunk]:
+    """The chunks of the messages that a prompt has documents or tool results of: those of earlier
+    turns in the order of the prompt, then those of this turn.
+    """
+    sent: dict[str, None] = {}
+    for message in prompt.messages:
+        if message.kind in ("tool_results", "documents"):
+            sent |= dict.fromkeys(message.source_ids)
+    chunks: list[ContentChunk] = []
+    for source in sent:
+        earlier = state.find_message(source)
+        if earlier is not None:
+            chunks += earlier.chunks
+    for own in turn.messages:
+        if own.id in sent:
+            chunks += own.chunks
+    return chunks
+
+
+def make_answer(
+    turn: TurnInProgress,
+    parent: str,
+    status: MessageStatus,
+    finish: FinishReason,
+    verified: VerificationResult | None,
+    services: SessionServices,
+    prompts: PromptBuilder,
+) -> ZkChatMessage:
+    """The message of the answer, or of its part that came before the turn was stopped; then it is
+    not `verified`.
+    """
+    runtime = turn.runtime
+    counter = runtime.counter
+    thinking_tokens = turn.usage.reasoning_tokens
+    if not thinking_tokens:
+        thinking_tokens = counter.count(turn.reasoning) if turn.reasoning else None
+    has_cost = verified is not None or turn.usage.prompt_tokens > 0
+    return services.new_message(
+        "assistant",
+        turn.text,
+        parent,
+        status=status,
+        finish_reason=finish,
+        token_count=counter.count_raw(turn.text),
+        tool_tokens=0,
+        model=runtime.model.name,
+        reasoning=turn.reasoning or None,
+        references=referenced_documents(turn, services, prompts),
+        citations=verified.citations if verified is not None else (),
+        uncited_statements=verified.uncited if verified is not None else None,
+        usage=turn.usage if has_cost else None,
+        timings_ms=turn.timer.timings(),
+        agent=turn.user.agent,
+        thinking_tokens=thinking_tokens,
+        memory_references=turn.memory_sent,
+        task=summarize_tool_use(turn),
+    )
+
+
+def summarize_tool_use(turn: TurnInProgress) -> dict[str, int] | None:
+    """How much a turn used tools, in calls and tokens; None if it used none."""
+    runs = turn.runs
+    if not runs:
+        return None
+    return {
+        "model_calls": len(turn.sent),
+        "tools_called": len(runs),
+        "tools_failed": sum(not run.ok for run in runs),
+        "tool_tokens": sum(run.tokens for run in runs),
+    }
+
+
+def referenced_documents(
+    turn: TurnInProgress, services: SessionServices, prompts: PromptBuilder
+) -> tuple[DocumentReference, ...]:
+    """The documents that the answer had: named in the question and in the prompt from the start,
+    found by tools or named by memory.
+    """
+    if not turn.runtime.settings.references.enabled:
+        return ()
+    vault = services.vault
+    summary = prompts.summaries.summary
+    paths = {chunk.relative_path for chunk in turn.user.chunks}
+    injected = [each for each in turn.user.references if each.relative_path in paths]
+    found = aggregate_documents(turn.chunks, summary, vault.link_name)
+    remembered: list[DocumentReference] = []
+    sources = prompts.memory(turn.runtime).find_sources(turn.memory_sent)
+    for path, text in sources.items():
+        remembered.append(
+            DocumentReference(
+                wikilink=vault.link_to(path),
+                relative_path=path,
+                reference_type="memory",
+                summary=summary(path),
+                context_snippet=truncate(text, SNIPPET_LENGTH) or None,
+            )
+        )
+    return merge_references(merge_references(injected, found), remembered)
+
+
+def make_report(
+    turn: TurnInProgress, prompt: Prompt, answer: ZkChatMessage, conversation_id: str
+) -> TurnReport:
+    """What a completed turn reports."""
+    runtime = turn.runtime
+    return TurnReport(
+        conversation_id=conversation_id,
+        message_id=answer.id,
+        answer=answer.content,
+        model=runtime.model.name,
+        strategy=runtime.strategy.name,
+        finish_reason=answer.finish_reason or "stop",
+        references=merge_references(turn.user.references, answer.references),
+        citations=answer.citations,
+        tools=turn.runs,
+        usage=turn.usage,
+        context=prompt.usage,
+        compaction=turn.compaction,
+        timings_ms=turn.timer.timings(),
+        uncited_statements=answer.uncited_statements or 0,
+        agent=runtime.agent.name if runtime.agent is not None else None,
+        grounded=any(citation.relative_path is not None for citation in answer.citations),
+        retrieval=turn.user.retrieval or "none",
+        level=turn.level,
+    )

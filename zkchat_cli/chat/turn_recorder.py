@@ -1,0 +1,141 @@
+"""Stores questions and turns, and keeps what could not be stored until it can."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.errors import StoreError
+from zkchat_cli.events import Notice
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.prompts import Calibration, SentPrompt
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.truncate import truncate
+
+# Characters
+TITLE_LENGTH = 60
+
+
+def default_title(question: str) -> str:
+    """The title of a conversation that nobody has named."""
+    return truncate(question, TITLE_LENGTH)
+
+
+class CompletedTurn(NamedTuple):
+    """A turn as it is stored: its messages, the prompts of its calls, how models count, and the
+    keys of the facts that it used.
+    """
+
+    user: ZkChatMessage
+    answer: Sequence[ZkChatMessage]
+    sent: Sequence[SentPrompt]
+    calibrations: Mapping[str, Calibration]
+    facts: Sequence[str]
+
+
+class TurnRecorder:
+    """Stores the turns of one conversation. A problem with the store stops no turn."""
+
+    def __init__(
+        self, store: ChatSessionStore, state: ConversationState, now: Callable[[], str]
+    ) -> None:
+        self._store = store
+        self._state = state
+        self._now = now
+        self._pending_turns: list[CompletedTurn] = []
+        self._pending_questions: set[str] = set()
+        # Why nothing is stored for now, as reported
+        self.problem: StoreError | None = None
+
+    @property
+    def unstored(self) -> tuple[ZkChatMessage, ...]:
+        """The messages of the turns that could not be stored when they ended."""
+        return tuple(
+            message for turn in self._pending_turns for message in (turn.user, *turn.answer)
+        )
+
+    def begin(self, question: ZkChatMessage) -> list[Notice]:
+        """Store the question of a turn that begins. Returns what to tell the user."""
+        self._pending_questions.add(question.id)
+        known = self._state.begin_question()
+        try:
+            self._state.store_conversation()
+            self.store_pending()
+            head = self._store_question(question)
+        except StoreError as e:
+            return self.report(e)
+        if head in known:
+            return self.report()
+        other = "another program has continued this conversation; yours is another branch"
+        return [Notice(other, "/branches lists both; nothing is lost."), *self.report()]
+
+    def commit(self, turn: CompletedTurn) -> list[Notice]:
+        """Store a finished turn in one transaction, after those that could not be stored before.
+        Returns what to tell the user.
+        """
+        try:
+            self.store_pending(turn)
+        except StoreError as e:
+            return self.report(e)
+        return self.report()
+
+    def store_pending(self, *finished: CompletedTurn) -> None:
+        """Store the turns that could not be stored when they ended, then these. Raises
+        StoreError.
+        """
+        stored: set[str] = set()
+        # A turn that was interrupted while it was stored may be there after all
+        if self._pending_turns:
+            stored = {message.id for message in self._state.log()}
+        self._pending_turns += finished
+        while self._pending_turns:
+            turn = self._pending_turns[0]
+            if not turn.answer or turn.answer[-1].id not in stored:
+                self._state.store_conversation()
+                self._store_question(turn.user)
+                self._store.commit(
+                    self._state.conversation.id,
+                    turn.user,
+                    turn.answer,
+                    updated_at=self._now(),
+                    title=default_title(turn.user.content),
+                    sent=turn.sent,
+                    calibrations=turn.calibrations,
+                    facts_used=turn.facts,
+                )
+            self._pending_turns.pop(0)
+
+    def flush(self) -> None:
+        """Store what is pending, at the end of a conversation. Raises StoreError that says how much
+        would be lost.
+        """
+        try:
+            self.store_pending()
+        except StoreError as e:
+            lost = (
+                f"{plural(len(self._pending_turns), 'turn')} of conversation "
+                f"{self._state.conversation.id} cannot be stored"
+            )
+            raise StoreError(f"{lost}: {e.message}", e.hint) from e
+
+    def _store_question(self, question: ZkChatMessage) -> str | None:
+        """Store a question; returns the head before it. None if it was stored before."""
+        if question.id not in self._pending_questions:
+            return None
+        head = self._store.add(
+            self._state.conversation.id, question.model_copy(update={"status": "pending"})
+        )
+        self._pending_questions.discard(question.id)
+        return head
+
+    def report(self, problem: StoreError | None = None) -> list[Notice]:
+        """What to tell the user: a problem once, and when it is over. Problems are the same if
+        their hints are, which name the cause and not what failed.
+        """
+        known = self.problem
+        self.problem = problem
+        if problem is None:
+            return [Notice("everything is stored again")] if known is not None else []
+        if known is not None and known.hint == problem.hint:
+            return []
+        return [Notice(f"this conversation is not stored for now: {problem.message}", problem.hint)]

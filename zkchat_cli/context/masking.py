@@ -1,0 +1,137 @@
+"""Masking: old tool results and documents lose the middles of their text. Pure.
+
+It is the cheapest way to shrink a conversation: the answers contain what mattered. Beginnings, ends
+and source numbers stay, so that the model knows what it read and can read it again. What is masked
+changes only with the next compaction, so that the front of the prompt stays the same.
+"""
+
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+
+from zkchat_cli.context.turns import MASK_NOTE, Turn, TurnHistory, is_fixed, is_masked_text
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
+
+# Characters of a masked text that stay, at its beginning and at its end
+HEAD = 400
+TAIL = 160
+# A text is masked only if this leaves at most this share of its tokens
+MAX_MASKED_SHARE = 0.5
+# All prompts of a turn mask the same, and counting takes long
+CACHED_TURNS = 256
+_MAX_SOURCES = 8
+_MASKABLE = ("tool_results", "documents")
+# Characters of names in the note about what is left out
+MAX_TOOL_NAME = 60
+MAX_PATH = 80
+
+
+def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ...]:
+    """The ids of the messages with much smaller results or documents when masked."""
+    found: dict[str, None] = {}
+    for turn in turns:
+        long = [
+            message
+            for message in turn.prompt
+            if _is_maskable(message) and len(message.content) * MAX_MASKED_SHARE > HEAD + TAIL
+        ]
+        # Only if there are any: the store may have to read the messages
+        messages = {message.id: message for message in turn.messages} if long else {}
+        for rendered in long:
+            message = messages.get(_source_of(rendered))
+            if message is None or is_fixed(message):
+                continue
+            if _mask(message, rendered, counter).tokens <= MAX_MASKED_SHARE * rendered.tokens:
+                found[message.id] = None
+    return tuple(found)
+
+
+def mask_messages(history: TurnHistory, ids: Collection[str], counter: TokenCounter) -> TurnHistory:
+    """The turns with the results and documents of these messages masked."""
+    if not ids:
+        return history
+    turns = list(history.turns)
+    left = set(ids)
+    # From the end, where they are
+    for position in reversed(range(len(turns))):
+        if not left:
+            break
+        own = left.intersection(turns[position].ids)
+        if own:
+            turns[position] = _mask_turn(turns[position], frozenset(own), counter)
+            left -= own
+    return history._replace(turns=tuple(turns))
+
+
+def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage | None:
+    """A tool result of the turn in progress as it is sent when the turn needs its room; None if
+    that would save little.
+    """
+    if message.role != "tool" or is_fixed(message):
+        return None
+    content = _masked_text(message, message.content)
+    tokens = counter.count_raw(content)
+    if tokens > MAX_MASKED_SHARE * counter.count_raw(message.content):
+        return None
+    return message.model_copy(update={"content": content, "token_count": tokens})
+
+
+def is_masked(rendered: PromptMessage) -> bool:
+    """Whether a message of a prompt is masked."""
+    return rendered.kind in _MASKABLE and is_masked_text(rendered.content)
+
+
+@lru_cache(maxsize=CACHED_TURNS)
+def _mask_turn(turn: Turn, ids: frozenset[str], counter: TokenCounter) -> Turn:
+    messages = {message.id: message for message in turn.messages if message.id in ids}
+    rendered: list[PromptMessage] = []
+    for each in turn.prompt:
+        message = messages.get(_source_of(each)) if _is_maskable(each) else None
+        rendered.append(each if message is None else _mask(message, each, counter))
+    return turn.with_prompt(tuple(rendered))
+
+
+def _is_maskable(rendered: PromptMessage) -> bool:
+    """Whether these are results or documents."""
+    return rendered.kind in _MASKABLE and bool(rendered.source_ids)
+
+
+def _source_of(rendered: PromptMessage) -> str:
+    """The id of the log message that a maskable message was made from."""
+    return rendered.source_ids[0]
+
+
+def _mask(message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter) -> PromptMessage:
+    content = _masked_text(message, rendered.content)
+    return rendered.model_copy(
+        update={
+            "content": content,
+            "tokens": counter.count(content) + MESSAGE_OVERHEAD,
+            "chunks": rendered.chunks if content == rendered.content else (),
+        }
+    )
+
+
+def _masked_text(message: ZkChatMessage, text: str) -> str:
+    if len(text) <= HEAD + TAIL:
+        return text
+    again = "Read them again"
+    if message.tool_name:
+        again = f"Call {truncate(message.tool_name, MAX_TOOL_NAME)} again"
+    note = f"{MASK_NOTE}{_named_sources(message)} {again} to see it whole. …]\n"
+    return text[:HEAD] + note + text[-TAIL:]
+
+
+def _named_sources(message: ZkChatMessage) -> str:
+    """The numbers and places of a message's chunks, as a sentence; empty without chunks."""
+    if not message.chunks:
+        return ""
+    sources = [
+        f"{chunk.number} {truncate(chunk.relative_path, MAX_PATH)}:{chunk.start_line}"
+        for chunk in message.chunks[:_MAX_SOURCES]
+    ]
+    others = len(message.chunks) - _MAX_SOURCES
+    more = f" and {others} more" if others > 0 else ""
+    return f" Its sources: {', '.join(sources)}{more}."

@@ -1,0 +1,111 @@
+"""Which tools a prompt offers, if their descriptions take too much of its window."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from zkchat_cli.context.budget import Budget
+from zkchat_cli.context.prompt_inputs import PromptInputs
+from zkchat_cli.models.prompts import PromptTool
+from zkchat_cli.text.words import content_stems, detect_languages
+
+LARGEST_FILTERED_WINDOW = 8192
+"""Tokens. A turn with a search takes 1 100 to 3 600, so two to six turns fit, and the descriptions
+of all tools cost nearly one more.
+"""
+# Turns before the message that count too
+RECENT_TURNS = 3
+# Weights of words of the message, and of the turns before it
+MESSAGE_WEIGHT = 2.0
+RECENT_WEIGHT = 1.0
+
+
+class _Candidate(NamedTuple):
+    """A tool that is neither core nor used."""
+
+    tool: PromptTool
+    relevance: float
+    was_offered: bool
+
+
+def find_omitted_tools(
+    tools: Sequence[PromptTool], inputs: PromptInputs, budget: Budget
+) -> dict[str, str]:
+    """The tools not to offer, by name, with the reason: neither core nor used, and without room in
+    their budget or not relevant.
+    """
+    total = sum(tool.tokens for tool in tools)
+    window = budget.max_context
+    small = window <= LARGEST_FILTERED_WINDOW
+    if not inputs.filter_tools or (total <= budget.tools and not small):
+        return {}
+    always = inputs.core_tools.union(_called_tools(inputs))
+    candidates: list[_Candidate] = []
+    for tool, relevance in zip(tools, _relevance(tools, inputs), strict=True):
+        if tool.name not in always:
+            was_offered = tool.name in inputs.previous_tools
+            candidates.append(_Candidate(tool, relevance, was_offered))
+    candidates.sort(key=lambda each: (not each.was_offered, -each.relevance))
+    room = budget.tools - sum(tool.tokens for tool in tools if tool.name in always)
+    reasons: dict[str, str] = {}
+    for tool, relevance, was_offered in candidates:
+        if small and not relevance and not was_offered:
+            reasons[tool.name] = (
+                f"not relevant to the message, and the window of {window:,} tokens is small"
+            )
+        elif tool.tokens > room:
+            reasons[tool.name] = (
+                f"no room: all {len(tools)} tools use {total:,} of {budget.tools:,} tokens"
+            )
+        else:
+            room -= tool.tokens
+    return {tool.name: reasons[tool.name] for tool in tools if tool.name in reasons}
+
+
+def _called_tools(inputs: PromptInputs) -> set[str]:
+    """The names of the tools that the conversation and the turn in progress have called."""
+    called = {call.name for message in inputs.current for call in message.tool_calls}
+    # At once: there may be 10,000 turns
+    return called.union(*(turn.called_tools for turn in inputs.history.turns))
+
+
+def _relevance(tools: Sequence[PromptTool], inputs: PromptInputs) -> list[float]:
+    """The words that each tool shares with the conversation: rare ones count more, those of more
+    than half of the tools ("note") nothing, those of the message twice as much as those of the
+    turns before it.
+    """
+    texts = tuple(map(_description, tools))
+    languages = _detect_languages(texts)
+    words = [_content_words(text, languages) for text in texts]
+    holders = Counter(word for each in words for word in each)
+    message = inputs.question.prompt_text if inputs.question else ""
+    weights = dict.fromkeys(_content_words(_recent_text(inputs), languages), RECENT_WEIGHT)
+    weights |= dict.fromkeys(_content_words(message, languages), MESSAGE_WEIGHT)
+    weight_of: dict[str, float] = {}
+    for word, weight in weights.items():
+        if 0 < 2 * holders[word] <= len(tools):
+            weight_of[word] = weight / holders[word]
+    return [sum(weight_of.get(word, 0.0) for word in each) for each in words]
+
+
+def _description(tool: PromptTool) -> str:
+    function = tool.descriptor["function"]
+    return f"{tool.name} {function.get('description') or ''}".replace("_", " ")
+
+
+def _recent_text(inputs: PromptInputs) -> str:
+    """What was said in the turns before the message."""
+    said: list[str] = []
+    for turn in inputs.history.all_turns[-RECENT_TURNS:]:
+        said += [message.content for message in turn.messages if message.role != "tool"]
+    return "\n".join(said)
+
+
+@lru_cache(maxsize=512)
+def _content_words(text: str, languages: tuple[str, ...]) -> frozenset[str]:
+    """Cached, because the words of the tools are needed for each prompt."""
+    return frozenset(content_stems(text, languages))
+
+
+_detect_languages = lru_cache(maxsize=8)(detect_languages)

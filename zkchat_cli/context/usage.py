@@ -1,0 +1,93 @@
+"""How many tokens a prompt takes, by component, and whether a compaction is due. Pure."""
+
+from collections.abc import Sequence
+from typing import get_args
+
+from zkchat_cli.context.budget import Budget
+from zkchat_cli.models.prompts import (
+    BudgetStatus,
+    CompactionDue,
+    ContextUsage,
+    PromptKind,
+    PromptMessage,
+    PromptTool,
+)
+from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
+
+NOT_DUE = CompactionDue(due=False)
+
+
+def measure_usage(
+    messages: Sequence[PromptMessage],
+    tools: Sequence[PromptTool],
+    budget: Budget,
+    counter: TokenCounter,
+    compaction: CompactionDue = NOT_DUE,
+) -> ContextUsage:
+    """The tokens of a prompt. They add up exactly: total = system + tools + messages, messages =
+    the sum of their breakdown.
+    """
+    breakdown: dict[PromptKind, int] = dict.fromkeys(get_args(PromptKind), 0)
+    for message in messages:
+        breakdown[message.kind] += message.tokens
+    system = breakdown.pop("system")
+    tool_tokens = sum(tool.tokens for tool in tools)
+    message_tokens = sum(breakdown.values())
+    total = system + tool_tokens + message_tokens
+    room = budget.message_budget(system, tool_tokens)
+    # The documents and tool results of the current message may take all that can be sent
+    if message_tokens > room:
+        room = max(message_tokens, budget.effective_limit - system - tool_tokens)
+    return ContextUsage(
+        system_tokens=system,
+        tool_tokens=tool_tokens,
+        message_tokens=message_tokens,
+        total_tokens=total,
+        available_tokens=max(0, budget.max_context - total),
+        max_context=budget.max_context,
+        window_source=budget.window_source,
+        effective_limit=budget.effective_limit,
+        estimated=counter.estimated,
+        message_breakdown=breakdown,
+        budget_status={
+            "system": _status(system, budget.system),
+            "tools": _status(tool_tokens, budget.tools),
+            "messages": _status(message_tokens, room),
+        },
+        components=_components(messages, total, tool_tokens),
+        calibration=counter.factor,
+        compaction=compaction,
+    )
+
+
+def _status(used: int, budget: int) -> BudgetStatus:
+    percentage = round(100 * used / budget, 1) if budget else 0.0
+    return BudgetStatus(used=used, budget=budget, percentage=percentage)
+
+
+def _components(messages: Sequence[PromptMessage], total: int, tool_tokens: int) -> dict[str, int]:
+    """All tokens by purpose; see `ContextUsage.components`."""
+    calls = sum(message.call_tokens for message in messages)
+    thinking = sum(message.thinking_tokens for message in messages)
+    overhead = MESSAGE_OVERHEAD * len(messages)
+    return {
+        "content": total - tool_tokens - calls - thinking - overhead,
+        "tools": tool_tokens,
+        "tool_calls": calls,
+        "reasoning": thinking,
+        "overhead": overhead,
+    }
+
+
+def compaction_due(usage: ContextUsage, budget: Budget, history: int) -> CompactionDue:
+    """Whether a conversation should be compacted, if its turns add `history` tokens to a prompt
+    with this usage.
+    """
+    fixed = usage.system_tokens + usage.tool_tokens
+    at = fixed + budget.message_budget(usage.system_tokens, usage.tool_tokens)
+    tokens = usage.total_tokens + history
+    if tokens <= at:
+        return CompactionDue(due=False, at=at, tokens=tokens)
+    limit = usage.effective_limit
+    reason = f"the conversation needs {tokens:,} tokens; at {at:,} of {limit:,} it is compacted"
+    return CompactionDue(due=True, reason=reason, at=at, tokens=tokens)
