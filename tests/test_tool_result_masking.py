@@ -2,7 +2,7 @@
 
 from factories import COUNTER, chunk, make_history, message, split_into_turns, turns
 
-from zkchat_cli.context.masking import find_maskable, mask_messages
+from zkchat_cli.context.masks import find_maskable, mask_messages
 from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.models.messages import ToolCall, ZkChatMessage
 from zkchat_cli.models.notes import DocumentReference

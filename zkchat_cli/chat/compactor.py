@@ -38,7 +38,7 @@ from zkchat_cli.context.compaction_plan import (
     first_kept_turn,
     plan_fold,
 )
-from zkchat_cli.context.masking import find_maskable
+from zkchat_cli.context.masks import find_maskable
 from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.turns import SUMMARY_TAG, Turn, TurnHistory, fence, make_prompt_message
 from zkchat_cli.errors import PromptTooLarge

@@ -14,7 +14,7 @@ from zkchat_cli.chat.message_vectors import MessageVectors
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config
-from zkchat_cli.context.masking import mask_messages
+from zkchat_cli.context.masks import mask_messages
 from zkchat_cli.context.prompt_assembly import assemble_prompt, count_uncompacted_tokens
 from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.recall import RecallIndex

@@ -93,7 +93,7 @@ INTERRUPTED = "\n[interrupted by the user]"
 FIXED_TAG = "kept-message"
 SUMMARY_TAG = "conversation-summary"
 RECALLED_TAG = "recalled-conversation"
-# Begins the note that replaces the middle of a masked text (see `masking`)
+# Begins the note that replaces the middle of a masked text (see `masks.py`)
 MASK_NOTE = "\n[… the middle of this older text is left out."
 # Characters of the longest token in the shipped vocabularies
 _MAX_TOKEN_LENGTH = 128

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from zkchat_cli.context.masking import is_masked
+from zkchat_cli.context.masks import is_masked
 from zkchat_cli.models.prompts import Prompt
 
 _SOURCE = re.compile(r'[{ ]"source": (\d{1,9}), "path": "')
