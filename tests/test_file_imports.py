@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError, on_one_line
 from zkchat_cli.events import Notice
-from zkchat_cli.references.mentions import (
-    ImportedFile,
-    ImportRoots,
-    MentionedDocument,
-    find_imports,
-    find_mentions,
-    read_import,
-)
+from zkchat_cli.references.file_imports import ImportedFile, ImportRoots, find_imports, read_import
+from zkchat_cli.references.mentions import MentionedDocument, find_mentions
 from zkchat_cli.vault.vault import Vault
 
 

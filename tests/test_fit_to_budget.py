@@ -13,16 +13,9 @@ from hypothesis import strategies as st
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import ContentChunk
-from zkchat_cli.references.manager import (
-    CUT_MARK,
-    FRAME_TOKENS,
-    MAX_NUMBER,
-    ReferenceManager,
-    chunk_tokens,
-    format_tool_result,
-    reduce_to_fit,
-    truncate_chunk,
-)
+from zkchat_cli.references.chunk_budget import CUT_MARK, FRAME_TOKENS, reduce_to_fit, truncate_chunk
+from zkchat_cli.references.excerpts import chunk_tokens, format_tool_result
+from zkchat_cli.references.manager import MAX_NUMBER, ReferenceManager
 from zkchat_cli.tools.base import ToolOutput
 
 COUNT = COUNTER.count

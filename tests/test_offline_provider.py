@@ -21,7 +21,7 @@ from zkchat_cli.llm.offline.answer import quote_answer
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.ranking import QuoteSource
 from zkchat_cli.llm.providers.offline import OfflineModel
-from zkchat_cli.references.manager import NO_ROOM
+from zkchat_cli.references.chunk_budget import NO_ROOM
 
 NO_INJECTION = Config(context=ContextSettings(injection_ratio=0))
 

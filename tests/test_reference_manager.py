@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from zkchat_cli.models.messages import ToolCall, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
+from zkchat_cli.references.documents import aggregate_documents, merge_references
 from zkchat_cli.references.manager import MAX_NUMBER, ReferenceManager
-from zkchat_cli.references.provenance import aggregate_documents, merge_references
 
 
 def unnumbered(*ids: str, **more: object) -> list[ContentChunk]:

@@ -159,7 +159,7 @@ class InputCompleter:
         """Look for new notes, and for files that can be imported, from the current folder and from
         the vault.
         """
-        from zkchat_cli.references import mentions
+        from zkchat_cli.references import file_imports
 
         if time.monotonic() - self._scanned_at < CACHE_SECONDS:
             return
@@ -168,10 +168,10 @@ class InputCompleter:
         folder = session.services.working_folder
         root = session.vault.root
         self._tags = [tag for tag in session.vault.catalog.tags() if _is_printable(tag)]
-        inside = mentions.list_files(folder) if folder is not None and folder != root else ()
+        inside = file_imports.list_files(folder) if folder is not None and folder != root else ()
         self._files = list(
             dict.fromkeys(
-                path for path in (*inside, *mentions.list_files(root)) if _is_printable(path)
+                path for path in (*inside, *file_imports.list_files(root)) if _is_printable(path)
             )
         )
 

@@ -16,7 +16,7 @@ from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ToolCall, ZkChatMessage
-from zkchat_cli.references.provenance import aggregate_documents
+from zkchat_cli.references.documents import aggregate_documents
 from zkchat_cli.text.words import STOPWORDS
 
 VOCABULARY = 20_000

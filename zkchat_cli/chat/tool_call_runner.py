@@ -16,7 +16,7 @@ from zkchat_cli.context.masks import mask_result
 from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.models.messages import ToolCall, ZkChatMessage
 from zkchat_cli.models.prompts import PromptKind
-from zkchat_cli.references.manager import format_tool_result
+from zkchat_cli.references.excerpts import format_tool_result
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD
 from zkchat_cli.vault.edit.transaction import UNASKED_CALL, mark_memory_file
 

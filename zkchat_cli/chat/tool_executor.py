@@ -14,14 +14,9 @@ from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models.messages import ToolCall, ToolRun
 from zkchat_cli.models.notes import ContentChunk
-from zkchat_cli.references.manager import (
-    NO_ROOM,
-    Count,
-    ReferenceManager,
-    format_tool_result,
-    reduce_to_fit,
-    share_evenly,
-)
+from zkchat_cli.references.chunk_budget import NO_ROOM, reduce_to_fit, share_evenly
+from zkchat_cli.references.excerpts import Count, format_tool_result
+from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter

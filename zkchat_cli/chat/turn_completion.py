@@ -14,7 +14,7 @@ from zkchat_cli.models.messages import FinishReason, MessageStatus, ZkChatMessag
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.models.prompts import Prompt
 from zkchat_cli.models.reports import TurnReport
-from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
+from zkchat_cli.references.documents import SNIPPET_LENGTH, aggregate_documents, merge_references
 from zkchat_cli.text.truncate import truncate
 
 

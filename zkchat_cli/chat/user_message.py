@@ -23,9 +23,12 @@ from zkchat_cli.llm.base import Model
 from zkchat_cli.models.messages import RetrievalMode, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import PromptMessage, Retrieval
+from zkchat_cli.references.chunk_budget import rank_chunks, reduce_to_fit
+from zkchat_cli.references.excerpts import chunk_tokens
+from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.injection import UNREADABLE_SHARE, describe_documents, inject
-from zkchat_cli.references.manager import ReferenceManager, chunk_tokens, rank_chunks, reduce_to_fit
-from zkchat_cli.references.mentions import ImportRoots, find_mentions
+from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.references.mentions import find_mentions
 from zkchat_cli.summarization.sentence_scoring import find_learning_points
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, estimate_tokens

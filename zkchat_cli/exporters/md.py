@@ -14,7 +14,7 @@ from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.citations import Citation, group_by_number
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import DocumentReference
-from zkchat_cli.references.provenance import link_names
+from zkchat_cli.references.documents import link_names
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.vault.links.wikilinks import write_link
 

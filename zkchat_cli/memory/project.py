@@ -23,7 +23,7 @@ from zkchat_cli.config.schema import MemorySettings
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_beginning
 from zkchat_cli.models.messages import ZkChatMessage
-from zkchat_cli.references.mentions import find_imports, find_written_paths
+from zkchat_cli.references.file_imports import find_imports, find_written_paths
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem

@@ -7,9 +7,10 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.markdown.blocks import GAP, blocks, is_delimiter_row, table_cells
+from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, blocks, is_delimiter_row, table_cells
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
@@ -24,9 +25,16 @@ MAX_LINES = 40
 # as one word
 _SENTENCE = 6
 _LINK = lazy_pattern(
-    r"(?=[<!\[h{#&])(?:</?[A-Za-z][^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|<?https?://[^\s<>]+>?|"
-    r"\{\{[^{}]*\}\}|(?<!\S)#\S+|&\w+;)"
+    r"(?=[<!\[h{#&])"  # the first characters of all below, which is faster
+    r"(?:</?[A-Za-z][^<>]*>"
+    r"|!?\[\[[^\[\]]*\]\]"
+    r"|!?\[[^\[\]]*\]\([^()]*(?:\([^()]*\)[^()]*){0,3}\)"
+    r"|<?https?://[^\s<>]+>?"
+    r"|\{\{[^{}]*\}\}"
+    r"|(?<!\S)#\S+"
+    r"|&\w+;)"
 )
+"""Markup in which words say nothing about the text: tags, links, addresses, `#tags`, entities."""
 _NO_WORD = lazy_pattern(r"^\W+")
 _WORD = lazy_pattern(r"[^\W\d_]+")
 _CALENDAR = frozenset(map(str.lower, (*MONTHS, *WEEKDAYS)))
@@ -39,11 +47,13 @@ _SIGNPOSTS = (
 )
 """Words that, next to links and dates, say nothing about the subject of a note."""
 _PROPERTY = lazy_pattern(
-    r"\W{0,4}(?:[^\W_][\w "
-    r"/-]{0,40}::|(?:tags?|keywords|dates?|created|updated|modified|published|authors?|by|sources?|urls?|links?|status|"
-    r"type|alias(?:es)?|category|topics?|up|previous|next|parent|related|see "
-    r"also|isbn|publisher|rating|note|tip|warning|hint|参考|标签|"
-    r"日期|作者|译者|来源|原文|链接|状态|分类|创建时间|更新时间|书名|出版社|评分)\W{0,3}(?::|：))(?:\W|$)",
+    r"\W{0,4}"
+    r"(?:[^\W_][\w /-]{0,40}::"
+    r"|(?:tags?|keywords|dates?|created|updated|modified|published|authors?|by|sources?|urls?"
+    r"|links?|status|type|alias(?:es)?|category|topics?|up|previous|next|parent|related|see also"
+    r"|isbn|publisher|rating|note|tip|warning|hint"
+    r"|参考|标签|日期|作者|译者|来源|原文|链接|状态|分类|创建时间|更新时间|书名|出版社|评分)"
+    r"\W{0,3}(?::|：))(?:\W|$)",
     re.IGNORECASE,
 )
 """A fact about the note, such as `Author: Jane` and `up:: [[Home]]`, which is not its content."""
@@ -58,7 +68,9 @@ _SENTENCE_END = lazy_pattern(r"[.!?…。！？][\"'”’)）」』\]]{0,3}$")
 
 
 class DocumentSummaryService:
-    """Each note is read once. Make a new service after notes changed."""
+    """Summaries of notes, by path. Each note is read once: make a new service after notes
+    changed.
+    """
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
@@ -89,13 +101,20 @@ def summarize_document(text: str, title: str = "", description: str | None = Non
     return truncate(summary, SUMMARY_LENGTH) if summary else None
 
 
+class _Statement(NamedTuple):
+    """What a block of a text says, on one line."""
+
+    kind: str
+    words: str
+
+
 def _most_telling(text: str, title: str) -> str | None:
     """The first paragraph that says something, else its list items and quotations, else headings,
     rows of a table, or code. A few words count only if no sentence follows.
     """
     said: defaultdict[str, list[str]] = defaultdict(list)
     for kind, words in _statements(text):
-        if kind == "paragraph" and (count_words(words) >= _SENTENCE or _SENTENCE_END.search(words)):
+        if kind == "paragraph" and _is_sentence(words):
             return words.rstrip(" :：")
         if kind in ("table", "code") or not words.endswith(_COLONS):
             said[kind].append(words)
@@ -109,35 +128,55 @@ def _most_telling(text: str, title: str) -> str | None:
     )
 
 
-def _statements(text: str) -> Iterator[tuple[str, str]]:
-    """What the blocks of a text say, each on one line, by kind; without those that say nothing. A
-    quoted paragraph is an item.
+def _is_sentence(words: str) -> bool:
+    return count_words(words) >= _SENTENCE or bool(_SENTENCE_END.search(words))
+
+
+def _statements(text: str) -> Iterator[_Statement]:
+    """What the blocks of a text say, without those that say nothing. A quoted paragraph is an item,
+    and each row of a table is a statement.
     """
     for block in blocks(text):
         lines: Sequence[str] = block.lines[:MAX_LINES]
-        if block.kind in ("code", "indented"):
-            yield "code", _NO_WORD.sub("", " ".join(map(str.strip, lines)))
-            continue
-        if block.kind == "table":
-            rows = [" · ".join(table_cells(row)) for row in lines if not is_delimiter_row(row)]
-        else:
-            if block.kind in ("paragraph", "item"):
-                if found := next(filter(None, map(_DESCRIPTION.match, lines)), None):
-                    yield "paragraph", _telling_words(found[1])
-                lines = [
-                    line
-                    for line in lines
-                    if not _PROPERTY.match(line) and not _DESCRIPTION.match(line)
-                ]
-            rows = [" ".join(map(str.strip, lines)).replace(GAP, "")]
-        kind = (
-            "item"
-            if block.kind == "paragraph" and block.quoted
-            else "heading"
-            if block.kind == "callout"
-            else block.kind
-        )
-        yield from ((kind, words) for row in rows if (words := _telling_words(row)))
+        match block.kind:
+            case "code" | "indented":
+                yield _Statement("code", _NO_WORD.sub("", _join_lines(lines)))
+                continue
+            case "table":
+                rows = [" · ".join(table_cells(row)) for row in lines if not is_delimiter_row(row)]
+            case "paragraph" | "item":
+                description = _find_description(lines)
+                if description is not None:
+                    yield _Statement("paragraph", description)
+                content = [line for line in lines if not _is_about_the_note(line)]
+                rows = [_join_lines(content).replace(GAP, "")]
+            case _:
+                rows = [_join_lines(lines).replace(GAP, "")]
+        for row in rows:
+            if words := _telling_words(row):
+                yield _Statement(_statement_kind(block), words)
+
+
+def _statement_kind(block: MarkdownBlock) -> str:
+    if block.kind == "paragraph" and block.quoted:
+        return "item"
+    return "heading" if block.kind == "callout" else block.kind
+
+
+def _join_lines(lines: Iterable[str]) -> str:
+    return " ".join(map(str.strip, lines))
+
+
+def _find_description(lines: Iterable[str]) -> str | None:
+    """The words of the first line that begins with `Summary:` or the like; None if none does."""
+    for line in lines:
+        if found := _DESCRIPTION.match(line):
+            return _telling_words(found[1])
+    return None
+
+
+def _is_about_the_note(line: str) -> bool:
+    return bool(_PROPERTY.match(line) or _DESCRIPTION.match(line))
 
 
 def _telling_words(text: str) -> str:
@@ -147,12 +186,18 @@ def _telling_words(text: str) -> str:
     plain = to_plain_text(text).split()
     while len(plain) > 1 and plain[-1].startswith("#"):
         plain.pop()
-    has_word = any(any(map(str.isalnum, word)) and not word.startswith("#") for word in plain)
+    if not any(_is_word(word) for word in plain):
+        return ""
     around = _LINK.sub(" ", text)
     empty_words = _CALENDAR if around == text else _SIGNPOSTS
-    says_nothing = all(word[0].lower() in empty_words for word in _WORD.finditer(around))
+    if all(word[0].lower() in empty_words for word in _WORD.finditer(around)):
+        return ""
     words = " ".join(plain)
-    return "" if says_nothing or not has_word or _DRAWING in words else words
+    return "" if _DRAWING in words else words
+
+
+def _is_word(word: str) -> bool:
+    return not word.startswith("#") and any(map(str.isalnum, word))
 
 
 def _join_items(items: Sequence[str]) -> str:

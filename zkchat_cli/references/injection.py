@@ -6,14 +6,14 @@ message budget; of a longer text, whole sections that are relevant to the messag
 and reason are stored with the message, so that a later prompt is the same.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from zkchat_cli.events import Notice
 from zkchat_cli.models.messages import RetrievalMode
 from zkchat_cli.models.notes import ContentChunk, Delivery, DocumentReference
-from zkchat_cli.references.manager import format_as_text, format_tool_result
+from zkchat_cli.references.excerpts import format_as_text, format_tool_result
 from zkchat_cli.references.mentions import MentionedDocument
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_stems, detect_languages
@@ -27,12 +27,19 @@ MAX_HEADINGS = 40
 MAX_HEADING_LENGTH = 80
 
 
+class InjectedDocument(NamedTuple):
+    """A reference with its delivery, and the ids of its chunks that are injected."""
+
+    reference: DocumentReference
+    chunk_ids: tuple[str, ...] = ()
+
+
 class Injection(NamedTuple):
-    """Each reference with its delivery and the ids of its chunks, the chunks to inject (not
-    numbered yet), and what to tell the user.
+    """What happens with each document of a message, the chunks to inject (not numbered yet), and
+    what to tell the user.
     """
 
-    documents: tuple[tuple[DocumentReference, tuple[str, ...]], ...]
+    documents: tuple[InjectedDocument, ...]
     chunks: tuple[ContentChunk, ...]
     warnings: tuple[Notice, ...]
 
@@ -41,13 +48,20 @@ class Injection(NamedTuple):
         numbers = {chunk.id: chunk.number for chunk in chunks}
         numbered = []
         for reference, ids in self.documents:
-            own = tuple(numbers[id_] for id_ in ids)
-            numbered.append(
-                reference.model_copy(update={"numbers": own, "number": own[0]})
-                if own
-                else reference
-            )
+            if ids:
+                own = tuple(numbers[id_] for id_ in ids)
+                reference = reference.model_copy(update={"numbers": own, "number": own[0]})
+            numbered.append(reference)
         return tuple(numbered)
+
+
+class _Selection(NamedTuple):
+    """The chunks of a document to inject, and their tokens; `total_tokens` are the document's."""
+
+    delivery: Delivery
+    chunks: tuple[ContentChunk, ...]
+    tokens: int
+    total_tokens: int
 
 
 def inject(
@@ -57,60 +71,84 @@ def inject(
     ratio: float,
     cost: Callable[[ContentChunk], int],
 ) -> Injection:
-    """Decide for each document in order. One may take the share `ratio` of the tokens that are
+    """Decide for each document in order. One can take the share `ratio` of the tokens that are
     `left` for messages; all together at most `TOTAL_SHARE` of them, or one document's share if that
     is larger. `cost`: a chunk's tokens in the prompt.
     """
     total = int(max(TOTAL_SHARE, ratio) * left)
-    documents: list[tuple[DocumentReference, tuple[str, ...]]] = []
+    documents: list[InjectedDocument] = []
     chunks: dict[str, ContentChunk] = {}
     warnings = [warning for mention in mentions for warning in mention.warnings]
-    # The name itself does not make a section relevant
+    question = _without_names(message, mentions)
+    for mention in mentions:
+        if mention.reference.relative_path is None:
+            documents.append(InjectedDocument(mention.reference))
+            continue
+        share = ratio if mention.readable else max(ratio, UNREADABLE_SHARE)
+        room = min(int(share * left), total)
+        costs = [0 if chunk.id in chunks else cost(chunk) for chunk in mention.chunks]
+        selection = _select_chunks(mention, costs, room, question)
+        if not mention.readable and selection.delivery != "injected":
+            warnings.append(_cut_warning(mention, selection.chunks))
+        reference = _with_delivery(mention, selection, room, left)
+        ids = tuple(chunk.id for chunk in selection.chunks)
+        documents.append(InjectedDocument(reference, ids))
+        chunks |= {chunk.id: chunk for chunk in selection.chunks}
+        left -= selection.tokens
+        total -= selection.tokens
+    return Injection(tuple(documents), tuple(chunks.values()), tuple(warnings))
+
+
+def _without_names(message: str, mentions: Iterable[MentionedDocument]) -> str:
+    """The message without the names of documents, which make no section relevant."""
     for mention in mentions:
         message = message.replace(mention.reference.wikilink, " ")
-    for mention in mentions:
-        reference = mention.reference
-        text = mention.chunks
-        if reference.relative_path is None:
-            documents.append((reference, ()))
-            continue
-        costs = [0 if chunk.id in chunks else cost(chunk) for chunk in text]
-        room = min(int((ratio if mention.readable else max(ratio, UNREADABLE_SHARE)) * left), total)
-        indexes = _indexes_to_inject(text, costs, room, message, from_start=not mention.readable)
-        selected = [text[i] for i in indexes]
-        spent = sum(costs[i] for i in indexes)
-        delivery: Delivery = (
-            "offered" if not selected else "injected" if len(selected) == len(text) else "partly"
-        )
-        if not mention.readable and delivery != "injected":
-            warnings.append(_cut_warning(reference, text, selected))
-        size = (
-            f"{spent:,} tokens"
-            if delivery == "injected"
-            else f"all of it takes {sum(costs):,} tokens"
-        )
-        reason = (
-            f"{size}; {room:,} fit, a share of the {left:,} left for messages"
-            if text
-            else "it has no text to put into a prompt"
-        )
-        headings = dict.fromkeys(
-            truncate(chunk.heading, MAX_HEADING_LENGTH)
-            for chunk in text
-            if chunk.heading and delivery != "injected"
-        )
-        update = {
-            "delivery": delivery,
-            "delivery_reason": reason,
-            "headings": tuple(headings)[:MAX_HEADINGS],
-        }
-        documents.append(
-            (reference.model_copy(update=update), tuple(chunk.id for chunk in selected))
-        )
-        chunks |= {chunk.id: chunk for chunk in selected}
-        left -= spent
-        total -= spent
-    return Injection(tuple(documents), tuple(chunks.values()), tuple(warnings))
+    return message
+
+
+def _select_chunks(
+    mention: MentionedDocument, costs: Sequence[int], room: int, message: str
+) -> _Selection:
+    indexes = _indexes_to_inject(
+        mention.chunks, costs, room, message, from_start=not mention.readable
+    )
+    delivery: Delivery = "partly"
+    if not indexes:
+        delivery = "offered"
+    elif len(indexes) == len(mention.chunks):
+        delivery = "injected"
+    return _Selection(
+        delivery,
+        chunks=tuple(mention.chunks[i] for i in indexes),
+        tokens=sum(costs[i] for i in indexes),
+        total_tokens=sum(costs),
+    )
+
+
+def _with_delivery(
+    mention: MentionedDocument, selection: _Selection, room: int, left: int
+) -> DocumentReference:
+    """The document's reference with the decision and its reason, and with the headings of a text
+    that is not sent whole.
+    """
+    if not mention.chunks:
+        reason = "it has no text to put into a prompt"
+    else:
+        size = f"all of it takes {selection.total_tokens:,} tokens"
+        if selection.delivery == "injected":
+            size = f"{selection.tokens:,} tokens"
+        reason = f"{size}; {room:,} fit, a share of the {left:,} left for messages"
+    headings: dict[str, None] = {}
+    if selection.delivery != "injected":
+        for chunk in mention.chunks:
+            if chunk.heading:
+                headings[truncate(chunk.heading, MAX_HEADING_LENGTH)] = None
+    update = {
+        "delivery": selection.delivery,
+        "delivery_reason": reason,
+        "headings": tuple(headings)[:MAX_HEADINGS],
+    }
+    return mention.reference.model_copy(update=update)
 
 
 def _indexes_to_inject(
@@ -121,10 +159,12 @@ def _indexes_to_inject(
     """
     if sum(costs) <= room:
         return list(range(len(text)))
+    if from_start:
+        groups = [[i] for i in range(len(text))]
+    else:
+        groups = _relevant_sections(text, message)
     selected: list[int] = []
-    for group in (
-        [[i] for i in range(len(text))] if from_start else _relevant_sections(text, message)
-    ):
+    for group in groups:
         cost = sum(costs[i] for i in group)
         if cost <= room:
             room -= cost
@@ -143,33 +183,27 @@ def _relevant_sections(text: Sequence[ContentChunk], message: str) -> list[list[
     sections = [
         list(group) for _, group in groupby(range(len(text)), key=lambda i: text[i].heading)
     ]
-    words = [
-        set(
-            content_stems(
-                "\n".join(f"{text[i].heading or ''}\n{text[i].text}" for i in section), languages
-            )
-        )
-        for section in sections
-    ]
+    words: list[set[str]] = []
+    for section in sections:
+        contents = "\n".join(f"{text[i].heading or ''}\n{text[i].text}" for i in section)
+        words.append(set(content_stems(contents, languages)))
     # Words of every section distinguish none
     common = set.intersection(*words) if len(words) > 1 else set()
     shared = [len(wanted & own - common) for own in words]
-    return [
-        sections[i] for i in sorted(range(len(sections)), key=lambda i: -shared[i]) if shared[i]
-    ]
+    best_first = sorted(range(len(sections)), key=lambda i: -shared[i])
+    return [sections[i] for i in best_first if shared[i]]
 
 
-def _cut_warning(
-    reference: DocumentReference, text: Sequence[ContentChunk], selected: Sequence[ContentChunk]
-) -> Notice:
-    if not text:
-        return Notice(f"{reference.wikilink} is empty", "Nothing was sent to the model.")
+def _cut_warning(mention: MentionedDocument, selected: Sequence[ContentChunk]) -> Notice:
+    name = mention.reference.wikilink
+    if not mention.chunks:
+        return Notice(f"{name} is empty", "Nothing was sent to the model.")
     if not selected:
-        return Notice(
-            f"{reference.wikilink} does not fit, and the model cannot read it with a tool", HINT
-        )
-    lines = f"{selected[0].start_line} to {selected[-1].end_line} of {text[-1].end_line}"
-    return Notice(f"only lines {lines} of {reference.wikilink} went to the model", HINT)
+        return Notice(f"{name} does not fit, and the model cannot read it with a tool", HINT)
+    first = selected[0].start_line
+    last = selected[-1].end_line
+    end = mention.chunks[-1].end_line
+    return Notice(f"only lines {first} to {last} of {end} of {name} went to the model", HINT)
 
 
 def describe_documents(
@@ -180,47 +214,48 @@ def describe_documents(
     as_text: bool = False,
 ) -> str:
     """The part of the prompt about the documents of a message: paths, summaries, numbered excerpts,
-    and a request to read the rest, if the model can. Then the excerpts may also be passages of
-    other notes. They are JSON, or text for a small model. Empty without documents and excerpts.
-    Without `chunks` (the window got smaller), all documents are to be read.
+    and a request to read the rest, if the model can.
+
+    With excerpts of a search, these can also be passages of other notes. Excerpts are JSON, or text
+    for a small model. Empty without documents and excerpts. Without `chunks` (the window got
+    smaller), all documents are to be read.
     """
     present = {chunk.number for chunk in chunks}
-    lines = [_describe_document(reference, present) for reference in references]
+    lines = []
     if references:
-        lines.insert(0, "The message below refers to these documents:")
-    unread = any(r.relative_path and (r.delivery != "injected" or not present) for r in references)
-    if unread and retrieval not in ("before", "none"):
+        lines.append("The message below refers to these documents:")
+        lines += [_describe_document(reference, present) for reference in references]
+    can_read = retrieval not in ("before", "none")
+    if can_read and any(_is_unread(reference, present) for reference in references):
         rest = "what is not below" if present else "them"
         lines.append(
             f"Read {rest} with the read_zk_document tool before you answer, as far as the "
             "question needs it."
         )
     if chunks:
-        of_them = present <= {number for reference in references for number in reference.numbers}
-        source = (
-            "Excerpts of them" if of_them else "Excerpts of the notes, found for the message below"
-        )
+        source = "Excerpts of the notes, found for the message below"
+        if present <= {number for reference in references for number in reference.numbers}:
+            source = "Excerpts of them"
         texts = format_as_text(chunks) if as_text else format_tool_result(chunks, {})
         lines.append(f"{source}, to be cited by their numbers:\n{texts}")
     return "\n".join(lines)
 
 
-def _describe_document(reference: DocumentReference, present: set[int | None]) -> str:
+def _is_unread(reference: DocumentReference, present: Collection[int | None]) -> bool:
+    """Whether text of a document is missing from the prompt with these source numbers."""
+    return bool(reference.relative_path) and (reference.delivery != "injected" or not present)
+
+
+def _describe_document(reference: DocumentReference, present: Collection[int | None]) -> str:
     if reference.relative_path is None:
-        return (
-            f"- {reference.wikilink}: no such "
-            f"{'file' if reference.reference_type == 'import' else 'note'}"
-        )
-    part = f", section {reference.heading!r}" if reference.heading else ""
+        kind = "file" if reference.reference_type == "import" else "note"
+        return f"- {reference.wikilink}: no such {kind}"
+    section = f", section {reference.heading!r}" if reference.heading else ""
     summary = f": {reference.summary}" if reference.summary else ""
-    below = [str(number) for number in reference.numbers if number in present]
-    where = (
-        (
-            f" [its {'text' if reference.delivery == 'injected' else 'beginning or parts'}: "
-            f"source {', '.join(below)}]"
-        )
-        if below
-        else ""
-    )
+    below = ", ".join(str(number) for number in reference.numbers if number in present)
+    sent = "text" if reference.delivery == "injected" else "beginning or parts"
+    sources = f" [its {sent}: source {below}]" if below else ""
     headings = f" [headings: {'; '.join(reference.headings)}]" if reference.headings else ""
-    return f"- {reference.wikilink} ({reference.relative_path}{part}){summary}{where}{headings}"
+    return (
+        f"- {reference.wikilink} ({reference.relative_path}{section}){summary}{sources}{headings}"
+    )

@@ -11,7 +11,9 @@ from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references import provenance
-from zkchat_cli.references.manager import CUT_MARK
+from zkchat_cli.references.chunk_budget import CUT_MARK
+from zkchat_cli.references.documents import merge_references
+from zkchat_cli.references.related_notes import find_related, used_notes
 from zkchat_cli.slash.base import (
     CommandResult,
     Lines,
@@ -114,7 +116,7 @@ def sources(session: ZkChatSession, argument: str) -> Lines:
     if not argument:
         last = last_answer(session)
         named = last.question.references if last.question else ()
-        references = provenance.merge_references(named, last.answer.references)
+        references = merge_references(named, last.answer.references)
         limit = session.runtime.settings.references.max_displayed
         lines = source_lines(
             last.answer.citations,
@@ -123,9 +125,7 @@ def sources(session: ZkChatSession, argument: str) -> Lines:
             limit,
             IN_CHAT.all_sources,
         )
-        if deleted := [
-            path for path in provenance.used_notes(last) if not session.vault.has_file(path)
-        ]:
+        if deleted := [path for path in used_notes(last) if not session.vault.has_file(path)]:
             lines.append(styled_line(f"  deleted since: {', '.join(deleted)}", "yellow"))
         yield from lines or [styled_line("The last answer has no sources.")]
         return
@@ -238,7 +238,7 @@ def related(session: ZkChatSession, _: str) -> Lines:
     They are found by links, words and meaning, and are not sent to the model: name one as [[note]]
     to ask about it.
     """
-    related = provenance.find_related(session.vault, last_answer(session))
+    related = find_related(session.vault, last_answer(session))
     for note in related:
         path = note.chunk.relative_path
         yield StyledLine(

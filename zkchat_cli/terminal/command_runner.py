@@ -13,7 +13,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, ZkchatError, reason
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
 from zkchat_cli.models.messages import ZkChatMessage
-from zkchat_cli.references import provenance
+from zkchat_cli.references import provenance, related_notes
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.terminal.approval import YES, ApprovalPrompt
 from zkchat_cli.terminal.chat_host import ChatHost
@@ -203,7 +203,7 @@ def _print_related(session: ZkChatSession, screen: Screen) -> None:
     if exchange is None:
         return
     vault = session.vault
-    links = [vault.link_to(path) for path in provenance.offer_related(vault, exchange)]
+    links = [vault.link_to(path) for path in related_notes.offer_related(vault, exchange)]
     while links:
         line = sanitize_name(f"  related: {', '.join(links)}; /related says why")
         if count_columns(line) <= terminal_columns():

@@ -20,7 +20,7 @@ from zkchat_cli.app.settings import (
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.llm import providers
-from zkchat_cli.references.mentions import list_files
+from zkchat_cli.references.file_imports import list_files
 from zkchat_cli.terminal.plain_input import read_line
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name

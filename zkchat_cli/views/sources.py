@@ -15,8 +15,8 @@ from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_uncited
 from zkchat_cli.models.citations import Citation, CitationVerdict, group_by_number, worst_verdict
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
-from zkchat_cli.references.manager import CUT_MARK
-from zkchat_cli.references.provenance import link_names
+from zkchat_cli.references.chunk_budget import CUT_MARK
+from zkchat_cli.references.documents import link_names
 from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import fold

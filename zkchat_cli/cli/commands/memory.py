@@ -75,7 +75,7 @@ def import_(
 ) -> None:
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.memory.facts import MAX_FACT, parse_facts
-    from zkchat_cli.references.mentions import ImportRoots, find_imports, read_import
+    from zkchat_cli.references.file_imports import ImportRoots, find_imports, read_import
     from zkchat_cli.views.stored_items import fact_update_text
 
     imports = find_imports(f'@"{path.removeprefix("@")}"')

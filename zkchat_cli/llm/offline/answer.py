@@ -31,7 +31,8 @@ from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.models.reports import AnswerLevel
-from zkchat_cli.references.manager import NO_ROOM, parse_tool_result
+from zkchat_cli.references.chunk_budget import NO_ROOM
+from zkchat_cli.references.excerpts import parse_tool_result
 
 MAX_DOCUMENTS = 3
 # Results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of

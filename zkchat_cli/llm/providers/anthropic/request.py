@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.llm.base import NOT_IN_NAMES, Options, Request, Window, without_none
 from zkchat_cli.models.prompts import PromptMessage
-from zkchat_cli.references.manager import parse_tool_result
+from zkchat_cli.references.excerpts import parse_tool_result
 
 # Marks reasoning that goes back to Anthropic only
 PROVIDER_NAME = "anthropic"

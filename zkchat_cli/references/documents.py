@@ -1,0 +1,79 @@
+"""References to documents: made from chunks, merged, and named as links have them. Pure."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.links.wikilinks import possible_names, split_target, strip_suffix, write_link
+
+SNIPPET_LENGTH = 160
+
+
+def document_key(reference: DocumentReference) -> str:
+    """A document's path, or the text of a broken link."""
+    return reference.relative_path or reference.wikilink
+
+
+def aggregate_documents(
+    chunks: Iterable[ContentChunk],
+    summary: Callable[[str], str | None] = lambda _: None,
+    link_name: Callable[[str], str] = strip_suffix,
+) -> tuple[DocumentReference, ...]:
+    """The documents of `chunks`, each once, with the numbers of all its chunks and the text of the
+    first one; `summary` describes a path, `link_name` is its name in links.
+    """
+    by_path: defaultdict[str, list[ContentChunk]] = defaultdict(list)
+    for chunk in chunks:
+        by_path[chunk.relative_path].append(chunk)
+    documents = []
+    for path, own in by_path.items():
+        numbers = tuple(dict.fromkeys(each.number for each in own if each.number is not None))
+        reference = DocumentReference(
+            wikilink=write_link(path, link_name(path)),
+            relative_path=path,
+            reference_type="search",
+            summary=summary(path),
+            context_snippet=truncate(own[0].text, SNIPPET_LENGTH),
+            number=numbers[0] if numbers else None,
+            numbers=numbers,
+            heading=own[0].heading,
+        )
+        documents.append(reference)
+    return tuple(documents)
+
+
+def link_names(references: Iterable[DocumentReference]) -> Callable[[str], str]:
+    """The name of a file in links, by its path: as these references have it if they link to it by
+    its name, else the path.
+    """
+    names: dict[str, str] = {}
+    for reference in references:
+        path = reference.relative_path
+        link = reference.wikilink
+        if path is not None and reference.status == "found" and link.startswith("[["):
+            target = split_target(link.strip("[]"))[0]
+            if target in possible_names(path):
+                names.setdefault(path, target)
+    return lambda path: names.get(path) or strip_suffix(path)
+
+
+def merge_references(
+    named: Sequence[DocumentReference], found: Sequence[DocumentReference]
+) -> tuple[DocumentReference, ...]:
+    """The documents that the user named, then those that only tools found, each once with all its
+    numbers.
+    """
+    found_by_path = {reference.relative_path: reference for reference in found}
+    named_paths = {reference.relative_path for reference in named}
+    merged: list[DocumentReference] = []
+    for reference in named:
+        also_found = found_by_path.get(reference.relative_path)
+        if also_found is None:
+            merged.append(reference)
+            continue
+        numbers = tuple(dict.fromkeys((*reference.numbers, *also_found.numbers)))
+        update = {"numbers": numbers, "number": numbers[0] if numbers else None}
+        merged.append(reference.model_copy(update=update))
+    only_found = (each for each in found if each.relative_path not in named_paths)
+    return (*merged, *only_found)

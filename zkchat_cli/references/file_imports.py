@@ -1,0 +1,209 @@
+"""Files that a text imports with `@path`: text files from the vault or below the current folder,
+and from nowhere else. The `@` must begin a word.
+"""
+
+import difflib
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
+from zkchat_cli.vault.vault import Vault
+
+_BEFORE_IMPORT = r"""(?<![^\s(\[{"'“‘，。、：；（「])"""
+_QUOTED_PATH = r'"([^"\n]{1,1000})"'
+_BRACKETED_PATH = r"<([^<>\n]{1,1000})>"
+_BARE_PATH = r"""((?:\\[ ()]|[^\s\\"'<>|*?;,(){}\[\]`@“”‘’]){1,1000})"""
+_IMPORT = lazy_pattern(f"{_BEFORE_IMPORT}@(?:{_QUOTED_PATH}|{_BRACKETED_PATH}|{_BARE_PATH})")
+_PUNCTUATION = ".,;:!?…。，；：！？"
+_ESCAPED = lazy_pattern(r"\\([ ()])")
+MAX_IMPORTS = 50
+MAX_IMPORTED = 512 * 1024  # bytes of a file
+# Files of a folder tree that are compared with a missing name
+MAX_FILES = 5_000
+MOST_SIMILAR = 3
+MAX_COMPARED = 200  # characters of a missing name that are compared
+SIMILAR_PATH = 0.6
+SIMILAR_NAME = 0.7  # more than for a path: short names are similar by chance
+_SKIPPED_FOLDERS = ("node_modules", "__pycache__")
+
+
+class FileImport(NamedTuple):
+    """An `@path` as it is written, and where it begins in the text."""
+
+    written: str
+    path: str
+    start: int
+
+    @property
+    def is_path(self) -> bool:
+        """Whether it must be a file, such as `@notes/plan` and `@plan.md`; `@anna` may be a
+        person.
+        """
+        return (
+            "/" in self.path or "." in self.path.strip(".") or self.written.startswith(('@"', "@<"))
+        )
+
+
+class ImportRoots(NamedTuple):
+    """The folders that files may be imported from."""
+
+    vault: Vault
+    folder: Path | None
+
+
+class ImportedFile(NamedTuple):
+    """A file's chunks. The model can read a note with a tool, other files not."""
+
+    relative_path: str
+    chunks: tuple[ContentChunk, ...]
+    is_note: bool
+
+
+def find_imports(text: str) -> tuple[FileImport, ...]:
+    """The `@paths` of a text outside of code. Punctuation at the end of a sentence does not belong
+    to a path.
+    """
+    if "@" not in text:
+        return ()
+    # 20 ms, which a text without an @ does not need
+    from zkchat_cli.citations import marks
+
+    code = marks.read_marks(text).code
+    outside_code = (
+        each for each in _written_imports(text) if not marks.is_inside(each.start, code)
+    )
+    return tuple(islice(outside_code, MAX_IMPORTS))
+
+
+def find_written_paths(text: str) -> set[str]:
+    """The paths of all imports in a text, of any number, and of what looks like one in code: what
+    any part of it may import.
+    """
+    return {each.path for each in _written_imports(text)}
+
+
+def _written_imports(text: str) -> Iterator[FileImport]:
+    for match in _IMPORT.finditer(text):
+        quoted = match[1] or match[2]
+        if quoted:
+            written = match[0]
+            path = quoted
+        else:
+            written = match[0].rstrip(_PUNCTUATION)
+            path = _ESCAPED.sub(r"\1", match[3].rstrip(_PUNCTUATION))
+        if path.strip("./~"):
+            yield FileImport(written, path, match.start())
+
+
+def read_import(wanted: FileImport, roots: ImportRoots) -> ImportedFile:
+    """The file, from the current folder or else the vault; `.md` is optional. Raises VaultError if
+    it is missing, outside, a folder, unreadable or not text.
+    """
+    folders = [roots.vault.root]
+    if roots.folder:
+        with suppress(VaultError):  # it was deleted
+            folders.insert(0, filesystem.resolve_root(roots.folder))
+    is_inside = False
+    for base in folders:
+        relative = _relative_to(wanted.path, base, folders[0])
+        if relative is None:
+            continue
+        is_inside = True
+        for name in (relative, *(relative + suffix for suffix in NOTE_SUFFIXES)):
+            if os.path.lexists(base / name):
+                return _read_file(filesystem.resolve_inside(base, name), base, roots.vault)
+    path = filesystem.printable(wanted.path)
+    if not is_inside:
+        raise VaultError(
+            f"@{path} is neither in the vault nor under the current folder",
+            "Only files from there can be imported.",
+        )
+    raise VaultError(f"@{path} not found", "")
+
+
+def _relative_to(path: str, base: Path, folder: Path) -> str | None:
+    """The path relative to `base`; None if it leads out of it. `../x` is one of `base` or of the
+    current `folder`.
+    """
+    if "\0" in path:
+        return None
+    path = os.path.expanduser(path)  # noqa: PTH111, RUF100
+    relative = os.path.normpath(path)
+    if not (os.path.isabs(path) or relative.startswith("..")):  # noqa: PTH117, RUF100
+        return relative
+    for start in (base, folder):
+        relative = os.path.relpath(os.path.realpath(start / path), base)
+        if not relative.startswith(".."):
+            return relative
+    return None
+
+
+def _read_file(file: Path, base: Path, vault: Vault) -> ImportedFile:
+    if file.is_file() and (size := file.stat().st_size) > MAX_IMPORTED:
+        name = filesystem.printable(os.path.relpath(file, base))
+        raise VaultError(
+            f"@{name} is too large to import: {size // 1024} kB of at most {MAX_IMPORTED // 1024}",
+            "Put the part you need into a file of its own.",
+        )
+    relative = os.path.relpath(file, vault.root)
+    note = vault.find_file(relative) if file.is_relative_to(vault.root) else None
+    if note is not None and note.lower().endswith(NOTE_SUFFIXES):
+        return ImportedFile(note, tuple(vault.reader.chunks(note)), is_note=True)
+    shown = replace_surrogates(relative.replace(os.sep, "/"))
+    text = filesystem.read_text(base, os.path.relpath(file, base))
+    return ImportedFile(
+        shown, tuple(vault.reader.chunk_text(shown, file.name, text)), is_note=False
+    )
+
+
+def find_similar_paths(wanted: FileImport, roots: ImportRoots) -> tuple[str, ...]:
+    """Paths similar to a missing one, from the current folder and the vault, the nearest first. It
+    takes 50 ms for 5,000 files.
+    """
+    # A common suffix does not make names similar
+    suffix = PurePosixPath(wanted.path).suffix.casefold()
+    paths: dict[str, str] = {}
+    for base in (roots.folder, roots.vault.root):
+        for path in list_files(base) if base else ():
+            folded = path.casefold().removesuffix(suffix)
+            paths.setdefault(folded, path)
+            paths.setdefault(_last_part(folded), path)
+    name = wanted.path.casefold().removeprefix("./").removesuffix(suffix)
+    close = _close_matches(name, paths, SIMILAR_PATH)
+    close += _close_matches(_last_part(name), paths, SIMILAR_NAME)
+    return tuple(dict.fromkeys(paths[near] for near in close))[:MOST_SIMILAR]
+
+
+def _last_part(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _close_matches(name: str, names: dict[str, str], similarity: float) -> list[str]:
+    return difflib.get_close_matches(name[:MAX_COMPARED], names, MOST_SIMILAR, similarity)
+
+
+def list_files(base: Path) -> Iterator[str]:
+    """The first files below a folder, sorted, without hidden ones."""
+    count = 0
+    for folder, folders, files in os.walk(base):
+        folders[:] = sorted(filter(_is_listed_folder, folders))
+        for name in sorted(files):
+            if not name.startswith("."):
+                path = os.path.join(folder, name)  # noqa: PTH118, RUF100
+                yield replace_surrogates(os.path.relpath(path, base).replace(os.sep, "/"))
+                count += 1
+        if count > MAX_FILES:
+            return
+
+
+def _is_listed_folder(name: str) -> bool:
+    return not name.startswith(".") and name not in _SKIPPED_FOLDERS
