@@ -173,17 +173,13 @@ def example_settings(text: str) -> str:
 
 
 def slash_tables() -> str:
-    known = {command.name: command for command in slash.commands()}
     parts = []
-    for title, (_, names) in slash.GROUPS.items():
+    for topic, commands in slash.commands_by_topic().items():
         rows = (
-            (
-                f"`{known[name].usage}`",
-                ". ".join(filter(None, (known[name].help, known[name].details))),
-            )
-            for name in names.split()
+            (f"`{each.usage}`", ". ".join(filter(None, (each.help, each.details))))
+            for each in commands
         )
-        parts += [f"**{title}**", table("| command | |", rows)]
+        parts += [f"**{topic.value}**", table("| command | |", rows)]
     return "\n\n".join(parts)
 
 

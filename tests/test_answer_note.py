@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.exporters import md
 from zkchat_cli.models.citations import Citation
-from zkchat_cli.slash import conversation
+from zkchat_cli.slash.builtin.save import file_name
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.links.wikilinks import note_name, write_link
 
@@ -114,7 +114,7 @@ def test_citations_become_footnotes_and_what_did_not_hold_is_marked() -> None:
     ],
 )
 def test_a_note_is_named_after_its_question(question: str, name: str) -> None:
-    assert conversation.file_name(question, lambda _: False) == name
+    assert file_name(question, lambda _: False) == name
 
 
 @example("\U0001f468\u200d" * 100)
@@ -122,7 +122,7 @@ def test_a_note_is_named_after_its_question(question: str, name: str) -> None:
 @example("\U00020000" * 100)
 @given(st.text())
 def test_every_question_gives_a_name_that_file_systems_take(question: str) -> None:
-    name = conversation.file_name(question, lambda _: False)
+    name = file_name(question, lambda _: False)
     assert len(name.encode()) <= 250
     assert not set(name) & set('/\\:*?"<>|#^[]\0\n') and not name.startswith((".", " "))
     assert name.isprintable() or any(not c.isprintable() for c in question)

@@ -12,7 +12,7 @@ import grimp
 import pytest
 from conftest import Program
 
-from zkchat_cli import exporters, tools
+from zkchat_cli import exporters, slash, tools
 from zkchat_cli.cli.commands import COMMANDS
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
@@ -188,6 +188,7 @@ def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Pro
     "registry",
     [
         COMMANDS,
+        slash.COMMANDS,
         tools.BUILTIN_TOOLS,
         tools.SERVED_TOOLS,
         strategies.STRATEGIES,

@@ -7,11 +7,20 @@ Names are read from the folder without importing anything, so that `--help` stay
 import ast
 import importlib
 import importlib.util
+import keyword
 import pkgutil
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
+
+
+class EntrySummary(NamedTuple):
+    """An entry as a list shows it: the first line of its docstring, and its position."""
+
+    name: str
+    line: str
+    order: int
 
 
 class Registry(Generic[T]):
@@ -24,12 +33,14 @@ class Registry(Generic[T]):
         self._constant = constant
 
     def names(self) -> list[str]:
-        """The names of the entries, sorted, without importing them."""
-        found = (
-            module.name
-            for module in pkgutil.iter_modules(importlib.import_module(self._package).__path__)
+        """The names of the entries, sorted, without importing them. A name that Python reserves has
+        a file that ends with `_`.
+        """
+        package = importlib.import_module(self._package)
+        names = [module.name for module in pkgutil.iter_modules(package.__path__)]
+        return sorted(
+            name.removesuffix("_") for name in names if not name.startswith("_") and name != "base"
         )
-        return sorted(name for name in found if not name.startswith("_") and name != "base")
 
     def load(self, name: str) -> T:
         """The constant of an entry. Raises KeyError for an unknown name."""
@@ -38,17 +49,36 @@ class Registry(Generic[T]):
         return self._import(name)
 
     def load_all(self) -> list[T]:
-        """The constants of all entries, sorted by the names of their files."""
+        """The constants of all entries, sorted by their names."""
         return [self._import(name) for name in self.names()]
 
-    def _import(self, name: str) -> T:
-        found: T = getattr(importlib.import_module(f"{self._package}.{name}"), self._constant)
-        return found
+    def summaries(self) -> list[EntrySummary]:
+        """What a list of the entries shows, by their `ORDER` and then by name, read without
+        importing the files.
+        """
+        found = [self._read_summary(name) for name in self.names()]
+        return sorted(found, key=lambda entry: entry.order)
 
     def summary_line(self, name: str) -> str:
         """The first line of an entry's docstring, read without importing the file."""
-        spec = importlib.util.find_spec(f"{self._package}.{name}")
+        return self._read_summary(name).line
+
+    def _module(self, name: str) -> str:
+        suffix = "_" if keyword.iskeyword(name) else ""
+        return f"{self._package}.{name}{suffix}"
+
+    def _import(self, name: str) -> T:
+        found: T = getattr(importlib.import_module(self._module(name)), self._constant)
+        return found
+
+    def _read_summary(self, name: str) -> EntrySummary:
+        spec = importlib.util.find_spec(self._module(name))
         assert spec is not None and spec.origin is not None
-        return (ast.get_docstring(ast.parse(Path(spec.origin).read_bytes())) or "").partition("\n")[
-            0
-        ]
+        tree = ast.parse(Path(spec.origin).read_bytes())
+        line, _, _ = (ast.get_docstring(tree) or "").partition("\n")
+        order = 0
+        for node in tree.body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id="ORDER")], value=ast.Constant(value=int())):
+                    order = ast.literal_eval(node.value)
+        return EntrySummary(name, line, order)

@@ -46,12 +46,6 @@ INVALID_PARAMS = -32602
 FAILED = -32000  # codes of JSON-RPC
 # Characters of a tool's result that the editor shows
 MAX_RESULT = 2_000
-TERMINAL_ONLY = frozenset(
-    ("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose")
-)
-"""Commands of the terminal, for which the editor has its own way, or which change only what a
-terminal shows.
-"""
 R = TypeVar("R")
 YES = schema.PermissionOption(option_id="yes", name="Allow", kind="allow_once")
 ALWAYS = schema.PermissionOption(
@@ -484,7 +478,7 @@ def session_modes(session: ZkChatSession) -> schema.SessionModeState:
 def available_commands() -> Any:
     commands = []
     for command in slash.commands():
-        if command.name not in TERMINAL_ONLY:
+        if command.in_editors:
             hint = command.argument.strip("[]")
             given = (
                 schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint))

@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Iterable
 from contextlib import suppress
 from difflib import get_close_matches
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import Any
 
 _handles_sigint = (
@@ -33,17 +33,18 @@ import typer  # noqa: E402
 
 from zkchat_cli import __version__  # noqa: E402
 from zkchat_cli.cli import options  # noqa: E402
+from zkchat_cli.cli.argument_order import (  # noqa: E402
+    GLOBAL_OPTIONS,
+    ROOT_OPTIONS,
+    split_arguments,
+    with_command,
+)
 from zkchat_cli.cli.commands import COMMANDS  # noqa: E402
 from zkchat_cli.errors import UsageError, ZkchatError, reason  # noqa: E402
 
 if _handles_sigint:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-COMMAND_ORDER = (
-    "chat ask context sessions vault verify semantic memory agent config keys mcp acp gui "
-    "tokens doctor"
-).split()
-"""Most used first."""
 EXIT_CODES = {
     "unexpected": 1,
     "usage": 2,
@@ -61,48 +62,55 @@ ms of a turn.
 INTERRUPTED = 130
 # As of a program ended by SIGPIPE, such as git or cat, when the reader of its output is gone
 OUTPUT_CLOSED = 141
-GLOBAL_OPTIONS = ("--no-color", "--verbose")
-"""Options that every command takes: they are moved to the front, where the root declares them."""
-ROOT_OPTIONS = ("--version", "--help", "-h", "--install-completion", "--show-completion")
-"""Options of the root; any other option before a command belongs to the chat."""
+MOST_WORDS = 2
+"""Words of a mistyped command; more are a question."""
 
 
 class LazyCommandGroup(options.Group):
+    """The commands of the registry, each imported when it is used."""
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        return COMMAND_ORDER
+        """Their names, as the help lists them."""
+        return [entry.name for entry in COMMANDS.summaries()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        if cmd_name not in COMMAND_ORDER:
+        """The command of that name; None if there is none."""
+        if cmd_name not in COMMANDS.names():
             return None
         command = typer.main.get_command(COMMANDS.load(cmd_name))
         command.name = cmd_name
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Write the list of commands into the help."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS.summary_line(name)) for name in COMMAND_ORDER])
+            formatter.write_dl([(entry.name, entry.line) for entry in COMMANDS.summaries()])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments begin with. Raises UsageError that says what may have been
+        meant.
+        """
+        if args[0] not in COMMANDS.names():
+            raise self._unknown_command(ctx, args)
+        return super().resolve_command(ctx, args)
+
+    def _unknown_command(self, ctx: Any, args: list[str]) -> UsageError:
         name = args[0]
         words = list(takewhile(lambda arg: not arg.startswith("-"), args))
-        if name not in COMMAND_ORDER:
-            similar = [
-                f"{group} {name}"
-                for group in COMMAND_ORDER
-                if name in getattr(self.get_command(ctx, group), "commands", ())
-            ]
-            # More words are a question
-            similar = similar or get_close_matches(name, COMMAND_ORDER if len(words) < 3 else ())
-            question = " ".join(words)
-            hint = (
-                f'To ask a question: zkchat ask "{question}"'
-                if " " in question and not similar
-                else "See zkchat --help"
-            )
-            if os.path.isdir(name):  # noqa: PTH112, RUF100
-                hint = f"To open a folder: zkchat --vault {shlex.quote(name)}"
-            raise UsageError(f"no such command '{name}'{_did_you_mean(map(repr, similar))}", hint)
-        return super().resolve_command(ctx, args)
+        similar = [
+            f"{group} {name}"
+            for group in self.list_commands(ctx)
+            if name in getattr(self.get_command(ctx, group), "commands", ())
+        ]
+        if not similar and len(words) <= MOST_WORDS:
+            similar = get_close_matches(name, self.list_commands(ctx))
+        question = " ".join(words)
+        hint = "See zkchat --help"
+        if os.path.isdir(name):  # noqa: PTH112, RUF100
+            hint = f"To open a folder: zkchat --vault {shlex.quote(name)}"
+        elif " " in question and not similar:
+            hint = f'To ask a question: zkchat ask "{question}"'
+        return UsageError(f"no such command '{name}'{_did_you_mean(map(repr, similar))}", hint)
 
 
 app = typer.Typer(
@@ -150,106 +158,95 @@ def root(
 
 
 def run() -> None:
+    """Run the program with the arguments of the process, and exit with its code."""
     gc.set_threshold(*GC_THRESHOLDS)
     # Looking for plugins reads every installed package's metadata: 10 ms
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Numpy would start threads, 40 ms, for what is computed in one
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed (`>&-`): discard the output
-            setattr(sys, name, open(os.devnull, "r+"))  # noqa: PTH123, RUF100, SIM115
-        if hasattr(stream := getattr(sys, name), "reconfigure"):
-            # Perhaps with a byte order mark, as Windows programs write
-            reads = name == "stdin"
-            stream.reconfigure(
-                encoding="utf-8-sig" if reads else "utf-8",
-                errors="replace" if reads else "backslashreplace",
-            )
+        _prepare_stream(name)
     # Somebody is typing: an error means no suggestions
     if os.environ.get("_ZKCHAT_COMPLETE"):
         with suppress(Exception, SystemExit):
             app(prog_name="zkchat", standalone_mode=False)
         sys.exit(0)
-    arguments = sys.argv[1:]
-    # After it, every word is an argument
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    global_options = [a for a in arguments[:end] if a in GLOBAL_OPTIONS]
-    if "--no-color" in global_options:
+    given = split_arguments(sys.argv[1:])
+    if "--no-color" in given.global_options:
         os.environ["NO_COLOR"] = "1"
-    others = [a for a in arguments[:end] if a not in GLOBAL_OPTIONS]
-    code = run_command([*global_options, *_with_command(others), *arguments[end:]])
+    code = run_command([*given.global_options, *with_command(given.words), *given.literal])
     # Skips the search for cycles at exit: 0.5 s with a provider's library loaded
     gc.freeze()
     sys.exit(code)
 
 
-def _with_command(arguments: list[str]) -> list[str]:
-    """The command line with its command in front: options of a command may come before it (`zkchat
-    -m MODEL ask …`); without one they are the chat's. Options of the root and the names of commands
-    stay in front. `--resume` without an id becomes `--continue`.
-    """
-    # Typer has no options with an optional value
-    arguments = [
-        "--continue" if a == "--resume" and b.startswith("-") else a
-        for a, b in pairwise([*arguments, "-"])
-    ]
-    if arguments and (not arguments[0].startswith("-") or arguments[0] in ROOT_OPTIONS):
-        return arguments
-    chat: Any = typer.main.get_command(COMMANDS.load("chat"))
-    with_value = {
-        name
-        for option in chat.params
-        if not getattr(option, "is_flag", False)
-        for name in option.opts
-    }
-    position = 0
-    while position < len(arguments) and arguments[position].startswith("-"):
-        position += 2 if arguments[position] in with_value else 1
-    leading = arguments[:position]
-    rest = arguments[position:]
-    return [*rest, *leading] if rest and rest[0] in COMMAND_ORDER else ["chat", *arguments]
+def _prepare_stream(name: str) -> None:
+    """Let a standard stream, by its name in `sys`, be UTF-8, and a closed one (`>&-`) be empty."""
+    if getattr(sys, name) is None:
+        setattr(sys, name, open(os.devnull, "r+"))  # noqa: PTH123, RUF100, SIM115
+    stream = getattr(sys, name)
+    if not hasattr(stream, "reconfigure"):
+        return
+    if name == "stdin":
+        # Perhaps with a byte order mark, as Windows programs write
+        stream.reconfigure(encoding="utf-8-sig", errors="replace")
+    else:
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def run_command(arguments: list[str]) -> int:
+    """Run a command line and print its error, if it ends with one. Returns the exit code."""
     try:
         if "--verbose" in arguments and "--no-store" not in arguments:
-            from zkchat_cli import logging_setup  # imports pydantic, which --help must not
-
-            print(f"zkchat: the log is {logging_setup.start_logging(os.environ)}", file=sys.stderr)  # noqa: T201
-            logging.getLogger(__name__).info(
-                "zkchat %s, Python %s: %s", __version__, sys.version.split()[0], arguments[1:2]
-            )
+            _start_log(arguments)
         result = app(args=arguments, prog_name="zkchat", standalone_mode=False)
         sys.stdout.flush()
-    except ZkchatError as e:
-        return _print_error(e, arguments)
-    except typer.Abort:
-        # Ctrl-C or Ctrl-D at a question, which ends in the middle of a line
-        print(file=sys.stderr)  # noqa: T201
-        return INTERRUPTED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (BrokenPipeError, SystemExit) as e:
+    except SystemExit as e:
         # Typer turns a broken pipe into an exit
-        if not isinstance(e.__context__ if isinstance(e, SystemExit) else e, BrokenPipeError):
+        if not isinstance(e.__context__, BrokenPipeError):
             raise
         _detach_stdout()
         return OUTPUT_CLOSED
     except Exception as e:  # noqa: BLE001, RUF100
-        if getattr(e, "exit_code", None) == 2 and hasattr(e, "format_message"):
-            return _print_usage_error(e, arguments)
-        error = ZkchatError(
-            f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where."
-        )
-        if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT):
-            _detach_stdout()
-            error = ZkchatError(
-                f"the result cannot be written: {reason(e)}",
-                "Free some space, or write it elsewhere.",
-            )
-        error.__cause__ = e
-        return _print_error(error, arguments)
+        return _report(e, arguments)
     return result if isinstance(result, int) else 0
+
+
+def _start_log(arguments: list[str]) -> None:
+    from zkchat_cli import logging_setup  # imports pydantic, which --help must not
+
+    print(f"zkchat: the log is {logging_setup.start_logging(os.environ)}", file=sys.stderr)  # noqa: T201
+    python = sys.version.split()[0]
+    logging.getLogger(__name__).info(
+        "zkchat %s, Python %s: %s", __version__, python, arguments[1:2]
+    )
+
+
+def _report(e: Exception, arguments: list[str]) -> int:
+    """Print what ended a command. Returns the exit code."""
+    if isinstance(e, ZkchatError):
+        return _print_error(e, arguments)
+    if isinstance(e, typer.Abort):
+        # Ctrl-C or Ctrl-D at a question, which ends in the middle of a line
+        print(file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
+    if isinstance(e, BrokenPipeError):
+        _detach_stdout()
+        return OUTPUT_CLOSED
+    if getattr(e, "exit_code", None) == EXIT_CODES["usage"] and hasattr(e, "format_message"):
+        return _print_usage_error(e, arguments)
+    error = ZkchatError(
+        f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where."
+    )
+    if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT):
+        _detach_stdout()
+        error = ZkchatError(
+            f"the result cannot be written: {reason(e)}", "Free some space, or write it elsewhere."
+        )
+    error.__cause__ = e
+    return _print_error(error, arguments)
 
 
 def _detach_stdout() -> None:
@@ -267,15 +264,11 @@ def _print_usage_error(e: Any, arguments: list[str]) -> int:
         print(message, file=sys.stderr)  # noqa: T201
         return EXIT_CODES["usage"]
     if context and hasattr(e, "possibilities"):
-        known = [
-            *GLOBAL_OPTIONS,
-            *ROOT_OPTIONS,
-            *(name for option in context.command.params for name in option.opts),
-        ]
-        message = (
-            "no such option "
-            f"{e.option_name}{_did_you_mean(get_close_matches(e.option_name, known, n=2))}"
-        )
+        known = [*GLOBAL_OPTIONS, *ROOT_OPTIONS]
+        for option in context.command.params:
+            known += option.opts
+        similar = get_close_matches(e.option_name, known, n=2)
+        message = f"no such option {e.option_name}{_did_you_mean(similar)}"
     if "extra argument" in message:  # which may be a key
         message = "too many arguments"
     path = context.command_path if context else "zkchat"
@@ -297,9 +290,13 @@ def _print_error(error: ZkchatError, arguments: list[str]) -> int:
 
     if "--verbose" in arguments:
         traceback.print_exception(error.__cause__ or error, file=sys.stderr)
-    Screen.of().remark(f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else ""))
-    if ("--json" in arguments or "--stream-json" in arguments) and not error.streamed:
-        document: dict[str, Any] = {"type": "error"} if "--stream-json" in arguments else {}
-        document["error"] = error.to_json() | ({"partial": error.partial} if error.partial else {})
+    hint = f"\n  {error.hint}" if error.hint else ""
+    Screen.of().remark(f"zkchat: {error.message}{hint}")
+    is_stream = "--stream-json" in arguments
+    if (is_stream or "--json" in arguments) and not error.streamed:
+        document: dict[str, Any] = {"type": "error"} if is_stream else {}
+        document["error"] = error.to_json()
+        if error.partial:
+            document["error"]["partial"] = error.partial
         print(json.dumps(document, ensure_ascii=False))  # noqa: T201
     return EXIT_CODES.get(error.code, 1)

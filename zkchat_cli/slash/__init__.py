@@ -1,68 +1,65 @@
-"""Registry of slash commands. Each file has the commands of a topic of `/help`, as functions
-decorated with `slash_command`.
+"""Slash commands: finds the command that a line of the chat names, and runs it.
+
+The commands are the files of `builtin`; each says itself where `/help` lists it.
 """
 
 import difflib
-import importlib
+from functools import cache
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.slash.base import DECLARED, CommandResult, SlashCommand
+from zkchat_cli.registry import Registry
+from zkchat_cli.slash import builtin
+from zkchat_cli.slash.base import CommandResult, SlashCommand, Topic, split_first_word
 
-GROUPS = {
-    "Check an answer": ("sources", "refs sources ground check why related open search"),
-    "See and shrink the context": ("context", "context compact show pin unpin strategy tokens"),
-    "Change or keep this conversation": (
-        "conversation",
-        "undo redo retry edit continue branches clear copy save export rename",
-    ),
-    "Switch to another conversation": ("conversation", "new sessions resume"),
-    "Remember across conversations": ("memory", "memory remember forget"),
-    "Choose the model and settings": ("settings", "model agent config mcp verbose"),
-    "Get help or leave": ("help", "help quit"),
-}
-"""By topic, in the order of `/help`: the file that has its commands, and their names."""
+COMMANDS: Registry[SlashCommand] = Registry(builtin.__name__, "COMMAND")
 # How similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense`
 # near nothing
 NEAR = 0.6
-_FIRST = ("help", "context", "refs", "compact")  # the most used commands
-_FILES = dict.fromkeys(_FIRST, "") | {
-    name: file for file, names in GROUPS.values() for name in names.split()
-}
-"""The file of each command: the most used first, as completion offers them, then by topic."""
 
 
-def commands() -> list[SlashCommand]:
-    return [_load(name) for name in _FILES]
+@cache
+def commands() -> tuple[SlashCommand, ...]:
+    """All commands, the most used first, then the others in the order of `/help`."""
+    return tuple(sorted(COMMANDS.load_all(), key=_completion_order))
 
 
-def _load(name: str) -> SlashCommand:
-    importlib.import_module(f"{__name__}.{_FILES[name]}")
-    return DECLARED[name]
+def commands_by_topic() -> dict[Topic, list[SlashCommand]]:
+    """All commands in the order of `/help`."""
+    found: dict[Topic, list[SlashCommand]] = {topic: [] for topic in Topic}
+    for command in sorted(commands(), key=lambda command: command.order):
+        found[command.topic].append(command)
+    return found
+
+
+def _completion_order(command: SlashCommand) -> tuple[int, int, int]:
+    return -command.priority, list(Topic).index(command.topic), command.order
 
 
 def is_command(line: str) -> bool:
     """Whether a line is a command: a slash and a word. `/etc/hosts is …` is a message."""
-    word = (line.split(maxsplit=1) or [""])[0]
+    word, _ = split_first_word(line)
     return word.startswith("/") and (word == "/" or word[1:].isalpha())
 
 
 def run_line(line: str, session: ZkChatSession) -> CommandResult:
     """Run a command, or begin the turn of a message. Raises UsageError as both do."""
-    return run(line, session) if is_command(line) else CommandResult(turn=session.send(line))
+    if is_command(line):
+        return run(line, session)
+    return CommandResult(turn=session.send(line))
 
 
 def run(line: str, session: ZkChatSession) -> CommandResult:
     """Run `/name argument`. Raises UsageError for an unknown name, and for an argument that is
     missing or not taken.
     """
-    word, argument = (*line.strip().removeprefix("/").split(maxsplit=1), "", "")[:2]
+    word, argument = split_first_word(line.strip().removeprefix("/"))
     command = find(word)
     if argument and not command.argument:
         raise UsageError(
             f"/{command.name} takes no argument", f"/{command.name} alone will {command.help}."
         )
-    if not argument and command.argument and not command.argument.startswith("["):
+    if not argument and command.needs_argument:
         raise UsageError(
             f"/{command.name} needs {command.argument}",
             command.details or f"/help {command.name} describes it.",
@@ -70,7 +67,9 @@ def run(line: str, session: ZkChatSession) -> CommandResult:
     result = command.run(session, argument)
     if isinstance(result, CommandResult):
         return result
-    return CommandResult(result) if isinstance(result, str) else CommandResult(lines=[*result])
+    if isinstance(result, str):
+        return CommandResult(result)
+    return CommandResult(lines=[*result])
 
 
 def find(word: str) -> SlashCommand:
@@ -78,18 +77,19 @@ def find(word: str) -> SlashCommand:
     ones.
     """
     word = word.lower()
-    matches = (
-        [word] if word in _FILES else [name for name in _FILES if word and name.startswith(word)]
-    )
+    names = COMMANDS.names()
+    if word in names:
+        return COMMANDS.load(word)
+    matches = [name for name in names if word and name.startswith(word)]
     if len(matches) == 1:
-        return _load(matches[0])
-    nearest = ", ".join(
-        f"/{name}" for name in matches or difflib.get_close_matches(word, _FILES, n=3, cutoff=NEAR)
-    )
-    problem = f"/{word} is ambiguous" if matches else f"unknown command /{word}"
-    raise UsageError(
-        problem,
-        f"Did you mean {nearest}? /help lists all commands."
-        if nearest
-        else "/help lists all commands.",
-    )
+        return COMMANDS.load(matches[0])
+    if matches:
+        problem = f"/{word} is ambiguous"
+        nearest = [command.name for command in commands() if command.name in matches]
+    else:
+        problem = f"unknown command /{word}"
+        nearest = difflib.get_close_matches(word, names, n=3, cutoff=NEAR)
+    hint = "/help lists all commands."
+    if nearest:
+        hint = f"Did you mean {', '.join(f'/{name}' for name in nearest)}? {hint}"
+    raise UsageError(problem, hint)

@@ -5,20 +5,27 @@ and editors run the same code.
 import inspect
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
-from zkchat_cli.chat import numbered_turns
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event
-from zkchat_cli.models.messages import ZkChatMessage
-from zkchat_cli.references.provenance import Exchange, last_exchange
-from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import StyledLine
 
 Lines = Iterable[StyledLine]
-MAX_OPENING = 60
+
+
+class Topic(Enum):
+    """The topics of `/help`, in their order."""
+
+    SOURCES = "Check an answer"
+    CONTEXT = "See and shrink the context"
+    CONVERSATION = "Change or keep this conversation"
+    OTHER_CONVERSATIONS = "Switch to another conversation"
+    MEMORY = "Remember across conversations"
+    SETTINGS = "Choose the model and settings"
+    HELP = "Get help or leave"
 
 
 class YesNoQuestion(NamedTuple):
@@ -45,7 +52,7 @@ class CommandResult:
     quit.
 
     Where the lines depend on the width, `lines` has them for 80 columns, and `render` returns them
-    for any. `input_text` is to be edited.
+    for any. `input_text` is put into the input line, to be edited.
     """
 
     text: str = ""
@@ -64,70 +71,84 @@ RunCommand = Callable[[ZkChatSession, str], CommandResult | str | Lines]
 ListValues = Callable[[ZkChatSession], Sequence[str] | Mapping[str, str]]
 
 
+def no_values(_session: ZkChatSession) -> Sequence[str]:
+    """The completions of a command without any."""
+    return ()
+
+
 class SlashCommand(NamedTuple):
+    """A command, as `/help`, completion and editors describe it, and the function that runs it."""
+
     run: RunCommand
     name: str
+    # What the help shows after the name: `TEXT` is required, `[TEXT]` is not
     argument: str
+    # What it does, in one line that begins in lower case
     help: str
+    # What `/help NAME` adds
     details: str
+    # Completions of the argument, with descriptions if they are a mapping. They are computed on
+    # completion's own thread, so they may take a while
     values: ListValues
+    topic: Topic
+    # Position in the topic; in steps of ten, so that there is room between two
+    order: int
+    # Completion offers the commands with the highest priority first
+    priority: int
+    # Whether editors offer it. They have their own way for what the others do
+    in_editors: bool
 
     @property
     def usage(self) -> str:
+        """The command as it is typed: `/edit [N [new text]]`"""
         return f"/{self.name} {self.argument}".rstrip()
 
+    @property
+    def needs_argument(self) -> bool:
+        """Whether the command cannot run without an argument."""
+        return bool(self.argument) and not self.argument.startswith("[")
 
-DECLARED: dict[str, SlashCommand] = {}
-"""By name: the commands in the files that have been imported."""
 
-
-def slash_command(
-    argument: str = "", values: ListValues = lambda _: ()
-) -> Callable[[RunCommand], RunCommand]:
-    """Declare a function as the command with its name, less a `_` at the end. The first line of its
+def declare_command(
+    run: RunCommand,
+    topic: Topic,
+    *,
+    order: int,
+    argument: str = "",
+    values: ListValues = no_values,
+    priority: int = 0,
+    in_editors: bool = True,
+) -> SlashCommand:
+    """The command with the name of a function, less a `_` at the end. The first paragraph of its
     docstring is the command's help, and the rest is what `/help NAME` adds.
-
-    `argument` is shown by the help: `TEXT` is required, `[TEXT]` is not. `values` returns
-    completions for it, with descriptions if they are a mapping; they are computed in completion's
-    own thread, so that may be slow.
     """
-
-    def declare(run: RunCommand) -> RunCommand:
-        name = run.__name__.removesuffix("_")
-        title, _, details = (inspect.getdoc(run) or "").partition("\n\n")
-        title = " ".join(title.split())
-        title = title[:1].lower() + title[1:].rstrip(".")
-        DECLARED[name] = SlashCommand(run, name, argument, title, " ".join(details.split()), values)
-        return run
-
-    return declare
-
-
-def find_question(session: ZkChatSession, number: str = "") -> numbered_turns.TurnPart:
-    """The question of turn `number` (default: the last). Raises UsageError that names the valid
-    turns.
-    """
-    return numbered_turns.resolve_turn(
-        session.history, f"{number or numbered_turns.LAST} question"
-    )[0]
-
-
-def last_answer(session: ZkChatSession) -> Exchange:
-    """The last answer with its question. Raises UsageError if there is none."""
-    if (last := last_exchange(session.history)) is None:
-        raise UsageError("there is no answer yet", "Ask something first.")
-    return last
-
-
-def opening(message: ZkChatMessage) -> str:
-    return truncate(message.display_text, MAX_OPENING)
-
-
-def complete_turns(parts: Iterable[numbered_turns.TurnPart]) -> dict[str, str]:
-    return {str(each.turn): opening(each.message) for each in reversed(list(parts))}
-
-
-def complete_questions(session: ZkChatSession) -> dict[str, str]:
-    return complete_turns(
-        each for each in numbered_turns.list_turn_parts(session.history) if each.part == "question"
+    name = run.__name__.removesuffix("_")
+    title, _, details = (inspect.getdoc(run) or "").partition("\n\n")
+    title = " ".join(title.split()).rstrip(".")
+    return SlashCommand(
+        run=run,
+        name=name,
+        argument=argument,
+        help=title[:1].lower() + title[1:],
+        details=" ".join(details.split()),
+        values=values,
+        topic=topic,
+        order=order,
+        priority=priority,
+        in_editors=in_editors,
     )
+
+
+class FirstWord(NamedTuple):
+    """A text cut after its first word, without the blanks between the two."""
+
+    word: str
+    rest: str
+
+
+def split_first_word(text: str) -> FirstWord:
+    """The first word of an argument and the rest; both may be empty."""
+    words = text.split(maxsplit=1)
+    word = words[0] if words else ""
+    rest = words[1] if len(words) > 1 else ""
+    return FirstWord(word, rest)

@@ -6,6 +6,7 @@ import sys
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, optional_package
 
+ORDER = 130
 COMMAND = command_group()
 
 

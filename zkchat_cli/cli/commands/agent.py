@@ -15,6 +15,7 @@ from zkchat_cli.views.text import styled_line
 if TYPE_CHECKING:
     from zkchat_cli.agents.loader import Agent
 
+ORDER = 90
 COMMAND = command_group(
     "Agents: named profiles of model, system prompt, tools, strategy and memory, for "
     "--agent, /agent and @NAME."

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models.reports import TurnReport
 
+ORDER = 20
 COMMAND = command_group()
 
 

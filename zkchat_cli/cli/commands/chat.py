@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /context, /help"
 """A question that the demo notes answer, and commands to check the answer with."""
 
+ORDER = 10
 COMMAND = command_group()
 
 

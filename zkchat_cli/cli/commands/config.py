@@ -9,6 +9,7 @@ from typer import Argument
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group
 
+ORDER = 100
 COMMAND = command_group(
     "Settings: defaults < your file < .zkchat.toml in the vault < environment < flags."
 )

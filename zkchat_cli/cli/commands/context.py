@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from zkchat_cli.context.prompt_history import SentPrompts
     from zkchat_cli.models.conversations import Conversation
 
+ORDER = 30
 COMMAND = command_group(
     "What the model sees: the exact prompt, its token usage and summaries; compact, export "
     "and import."

@@ -10,6 +10,7 @@ from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, optional_package
 from zkchat_cli.errors import UsageError
 
+ORDER = 140
 COMMAND = command_group()
 
 

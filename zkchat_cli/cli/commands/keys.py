@@ -11,6 +11,7 @@ from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.config import credentials
 from zkchat_cli.errors import UsageError
 
+ORDER = 110
 COMMAND = command_group("API keys of providers. A key in the environment overrides a stored one.")
 ProviderArgument = Annotated[
     str, Argument(metavar="PROVIDER", help="A provider that `zkchat keys list` names.")

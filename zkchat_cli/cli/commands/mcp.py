@@ -20,6 +20,7 @@ from zkchat_cli.cli.command import CommandContext, command, command_group, optio
 from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.fileio import atomic_write, read_file
 
+ORDER = 120
 COMMAND = command_group("Serve the notes to other programs over the Model Context Protocol.")
 TOKEN_VARIABLE = "ZKCHAT_MCP_TOKEN"
 CLIENTS = ("claude-code", "codex", "cursor", "zed", "vscode")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from zkchat_cli.models.facts import Fact
 
 NO_MATCH = "No memory matches."
+ORDER = 80
 COMMAND = command_group(
     "Memory: facts that outlast a conversation, and which of them go into the prompt."
 )

@@ -10,6 +10,7 @@ from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.errors import UsageError
 from zkchat_cli.views.text import describe_semantic_status
 
+ORDER = 70
 COMMAND = command_group("Search by meaning: its state, and other models.")
 
 

@@ -11,6 +11,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.words import replace_surrogates
 
+ORDER = 40
 COMMAND = command_group("Stored conversations.")
 
 DEFAULT_LIMIT = 20

@@ -8,6 +8,7 @@ from zkchat_cli.cli.command import CommandContext, command, command_group, read_
 from zkchat_cli.errors import UsageError
 from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
 
+ORDER = 150
 COMMAND = command_group()
 MAX_BYTES = 100_000_000
 

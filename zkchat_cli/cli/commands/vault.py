@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.index.values import LinkRow
     from zkchat_cli.vault.vault import Vault
 
+ORDER = 50
 COMMAND = command_group(
     """The notes: index, search, links.
 

@@ -7,6 +7,7 @@ from typer import Argument, Exit
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_input
 
+ORDER = 60
 COMMAND = command_group()
 MAX_BYTES = 10_000_000
 # Exit code if a quotation does not hold

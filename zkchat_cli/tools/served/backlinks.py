@@ -15,4 +15,4 @@ def backlinks(served: ServedVault, path: Note) -> NoteLinks:
     return note_links(found, served.vault.graph.backlinks(found))
 
 
-TOOL = declare_served_tool(backlinks, order=5)
+TOOL = declare_served_tool(backlinks, order=50)

@@ -23,4 +23,4 @@ def count_tokens(served: ServedVault, text: Text) -> TokenCount:
     }
 
 
-TOOL = declare_served_tool(count_tokens, order=10, reads_notes=False)
+TOOL = declare_served_tool(count_tokens, order=100, reads_notes=False)

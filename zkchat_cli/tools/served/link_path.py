@@ -30,4 +30,4 @@ def link_path(served: ServedVault, source: Note, target: Note) -> NotePath:
     }
 
 
-TOOL = declare_served_tool(link_path, order=7)
+TOOL = declare_served_tool(link_path, order=70)

@@ -15,4 +15,4 @@ def links(served: ServedVault, path: Note) -> NoteLinks:
     return note_links(found, served.vault.graph.links(found))
 
 
-TOOL = declare_served_tool(links, order=6)
+TOOL = declare_served_tool(links, order=60)

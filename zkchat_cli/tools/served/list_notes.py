@@ -38,4 +38,4 @@ def list_notes(
     return {"total": len(found), "notes": notes, "more": more}
 
 
-TOOL = declare_served_tool(list_notes, order=8)
+TOOL = declare_served_tool(list_notes, order=80)

@@ -56,4 +56,4 @@ def read_note(
     }
 
 
-TOOL = declare_served_tool(read_note, order=2)
+TOOL = declare_served_tool(read_note, order=20)

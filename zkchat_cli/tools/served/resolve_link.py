@@ -32,4 +32,4 @@ def resolve_link(
     return {"links": [each.model_dump(mode="json") for each in found]}
 
 
-TOOL = declare_served_tool(resolve_link, order=4)
+TOOL = declare_served_tool(resolve_link, order=40)

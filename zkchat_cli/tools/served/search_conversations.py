@@ -22,4 +22,4 @@ def search_conversations(
     return {"results": served.search_conversations(query, limit)}
 
 
-TOOL = declare_served_tool(search_conversations, order=9, reads_notes=False)
+TOOL = declare_served_tool(search_conversations, order=90, reads_notes=False)

@@ -47,4 +47,4 @@ def search_notes(
     return {"results": results, "more": more}
 
 
-TOOL = declare_served_tool(search_notes, order=1)
+TOOL = declare_served_tool(search_notes, order=10)

@@ -27,4 +27,4 @@ def verify_quotations(served: ServedVault, text: Text) -> VerifiedText:
     }
 
 
-TOOL = declare_served_tool(verify_quotations, order=3)
+TOOL = declare_served_tool(verify_quotations, order=30)

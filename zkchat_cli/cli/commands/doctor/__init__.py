@@ -10,6 +10,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.text import styled_line
 
+ORDER = 160
 COMMAND = command_group()
 # Length of the longest name of a check
 NAME_WIDTH = 10

@@ -10,11 +10,14 @@ from typing import Literal, NamedTuple, get_args
 from zkchat_cli.context.turns import is_fixed
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models.messages import ZkChatMessage, branch_to
+from zkchat_cli.slash.base import split_first_word
 from zkchat_cli.text.numbers import parse_number
 from zkchat_cli.text.truncate import truncate
 
 Part = Literal["question", "answer"]
 LAST = "last"
+# Characters of a wrong number in an error
+MAX_SHOWN = 40
 _EXAMPLES = (
     "Give a turn's number or `last`, and `question` or `answer` for only one of them: `3`, "
     "`last answer`."
@@ -22,7 +25,7 @@ _EXAMPLES = (
 
 
 class TurnPart(NamedTuple):
-    """A question or an answer, with the number of its turn: that of the user's messages so far."""
+    """A question or an answer, with the number of its turn: turns are counted by questions."""
 
     turn: int
     part: Part
@@ -36,9 +39,8 @@ def list_turn_parts(history: Sequence[ZkChatMessage]) -> tuple[TurnPart, ...]:
     for message in history:
         turn += message.role == "user"
         if message.role != "tool" and message.content.strip():
-            found.append(
-                TurnPart(turn, "question" if message.role == "user" else "answer", message)
-            )
+            part: Part = "question" if message.role == "user" else "answer"
+            found.append(TurnPart(turn, part, message))
     return tuple(found)
 
 
@@ -49,28 +51,36 @@ def resolve_turn(history: Sequence[ZkChatMessage], text: str) -> tuple[TurnPart,
     known = list_turn_parts(history)
     if not known:
         raise UsageError("there are no messages yet", "Ask something first.")
-    number, part = (*text.lower().split(maxsplit=1), "", "")[:2]
-    highest = known[-1].turn
-    turn = highest if number == LAST else parse_number(number)
-    if turn is None or part not in ("", "question", "answer"):
-        wrong, hint = (
-            (number, "Give a turn's number or `last`.")
-            if part in get_args(Part)
-            else (text, _EXAMPLES)
-        )
-        raise UsageError(f"{truncate(wrong, 40)!r} is not a turn" if text else "which turn?", hint)
+    number, part = split_first_word(text.lower())
+    turn = known[-1].turn if number == LAST else parse_number(number)
+    if turn is None or part not in ("", *get_args(Part)):
+        raise _not_a_turn(text, number, part)
     found = tuple(each for each in known if each.turn == turn and part in ("", each.part))
     if not found:
-        problem = (
-            f"turn {turn} has no {part}"
-            if part and any(each.turn == turn for each in known)
-            else f"there is no turn {turn}"
-        )
-        raise UsageError(
-            problem,
-            f"Turns are numbered from {known[0].turn} to {highest}; /pin lists the last ones.",
-        )
+        raise _no_such_turn(known, turn, part)
     return found
+
+
+def _not_a_turn(text: str, number: str, part: str) -> UsageError:
+    """The error about a text that names no turn, such as `first answer`."""
+    if not text:
+        return UsageError("which turn?", _EXAMPLES)
+    if part in get_args(Part):
+        return UsageError(
+            f"{truncate(number, MAX_SHOWN)!r} is not a turn", "Give a turn's number or `last`."
+        )
+    return UsageError(f"{truncate(text, MAX_SHOWN)!r} is not a turn", _EXAMPLES)
+
+
+def _no_such_turn(known: Sequence[TurnPart], turn: int, part: str) -> UsageError:
+    problem = f"there is no turn {turn}"
+    if part and any(each.turn == turn for each in known):
+        problem = f"turn {turn} has no {part}"
+    first = known[0].turn
+    last = known[-1].turn
+    return UsageError(
+        problem, f"Turns are numbered from {first} to {last}; /pin lists the last ones."
+    )
 
 
 def pinned_parts(history: Sequence[ZkChatMessage]) -> tuple[TurnPart, ...]:
@@ -79,13 +89,14 @@ def pinned_parts(history: Sequence[ZkChatMessage]) -> tuple[TurnPart, ...]:
 
 
 class BranchSegment(NamedTuple):
-    """Messages between two forks, or up to a leaf; the numbers of its first and last turn; how many
-    forks are before it (`depth`).
-    """
+    """The messages between two forks, or from the last fork to a leaf."""
 
     messages: tuple[ZkChatMessage, ...]
-    turns: tuple[int, int]
+    first_turn: int
+    last_turn: int
+    # Forks before it
     depth: int
+    # None if it ends with a fork
     leaf_number: int | None
     on_current_branch: bool
     contains_head: bool
@@ -93,9 +104,16 @@ class BranchSegment(NamedTuple):
     @property
     def first_question(self) -> ZkChatMessage:
         """The first question; without one, the first message."""
-        return next(
-            (message for message in self.messages if message.role == "user"), self.messages[0]
-        )
+        questions = (message for message in self.messages if message.role == "user")
+        return next(questions, self.messages[0])
+
+
+class _SegmentStart(NamedTuple):
+    """The first message of a segment that is still to be followed."""
+
+    message: ZkChatMessage
+    turns_before: int
+    depth: int
 
 
 def branch_segments(log: Sequence[ZkChatMessage], head: str | None) -> list[BranchSegment]:
@@ -108,21 +126,27 @@ def branch_segments(log: Sequence[ZkChatMessage], head: str | None) -> list[Bran
     current = {message.id for message in branch_to(log, head)}
     segments: list[BranchSegment] = []
     leaves = 0
-    pending = [(child, 0, 0) for child in reversed(children[None])]
+    pending = [_SegmentStart(child, 0, 0) for child in reversed(children[None])]
     while pending:
         start, turns_before, depth = pending.pop()
         run = [start]
         following = children[start.id]
         while len(following) == 1:
-            run.append(following[0])
-            following = children[following[0].id]
-        turns = turns_before + sum(message.role == "user" for message in run)
-        leaves += not following
-        numbers = max(1, turns_before + (start.role == "user")), turns
-        contains_head = any(message.id == head for message in run)
-        number = None if following else leaves
+            run += following
+            following = children[run[-1].id]
+        is_leaf = not following
+        leaves += is_leaf
+        last_turn = turns_before + sum(message.role == "user" for message in run)
         segments.append(
-            BranchSegment(tuple(run), numbers, depth, number, start.id in current, contains_head)
+            BranchSegment(
+                messages=tuple(run),
+                first_turn=max(1, turns_before + (start.role == "user")),
+                last_turn=last_turn,
+                depth=depth,
+                leaf_number=leaves if is_leaf else None,
+                on_current_branch=start.id in current,
+                contains_head=any(message.id == head for message in run),
+            )
         )
-        pending += [(child, turns, depth + 1) for child in reversed(following)]
+        pending += [_SegmentStart(child, last_turn, depth + 1) for child in reversed(following)]
     return segments

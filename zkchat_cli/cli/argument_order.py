@@ -1,0 +1,78 @@
+"""The order of the words on the command line, before Typer reads them.
+
+Typer takes the options of the root only before the command, and those of a command only after it.
+We take both anywhere: `zkchat -m MODEL ask …`, `zkchat ask … --verbose`, and `zkchat -c` for the
+chat.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import typer
+
+from zkchat_cli.cli.commands import COMMANDS
+
+GLOBAL_OPTIONS = ("--no-color", "--verbose")
+"""Options that every command takes: they are moved to the front, where the root declares them."""
+ROOT_OPTIONS = ("--version", "--help", "-h", "--install-completion", "--show-completion")
+"""Options of the root; any other option before a command belongs to the chat."""
+DEFAULT_COMMAND = "chat"
+
+
+class GivenArguments(NamedTuple):
+    """The words of a command line: the options of the root, the words from `--` on, which are
+    arguments in any case, and the others.
+    """
+
+    global_options: list[str]
+    words: list[str]
+    literal: list[str]
+
+
+def split_arguments(arguments: Sequence[str]) -> GivenArguments:
+    """The words of a command line by their kind."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    before = arguments[:end]
+    return GivenArguments(
+        global_options=[word for word in before if word in GLOBAL_OPTIONS],
+        words=[word for word in before if word not in GLOBAL_OPTIONS],
+        literal=list(arguments[end:]),
+    )
+
+
+def with_command(words: list[str]) -> list[str]:
+    """The words with their command in front; without one they are the chat's. Options of the root
+    and the names of commands stay in front. `--resume` without an id becomes `--continue`.
+    """
+    words = _replace_bare_resume(words)
+    if words and (not words[0].startswith("-") or words[0] in ROOT_OPTIONS):
+        return words
+    position = _command_position(words)
+    leading = words[:position]
+    rest = words[position:]
+    if rest and rest[0] in COMMANDS.names():
+        return [*rest, *leading]
+    return [DEFAULT_COMMAND, *words]
+
+
+def _replace_bare_resume(words: list[str]) -> list[str]:
+    """Typer has no options with an optional value."""
+    end = "-"
+    return [
+        "--continue" if word == "--resume" and following.startswith("-") else word
+        for word, following in pairwise([*words, end])
+    ]
+
+
+def _command_position(words: list[str]) -> int:
+    """Where the first word is that is neither an option of the chat nor the value of one."""
+    chat: Any = typer.main.get_command(COMMANDS.load(DEFAULT_COMMAND))
+    with_value: set[str] = set()
+    for option in chat.params:
+        if not getattr(option, "is_flag", False):
+            with_value.update(option.opts)
+    position = 0
+    while position < len(words) and words[position].startswith("-"):
+        position += 2 if words[position] in with_value else 1
+    return position

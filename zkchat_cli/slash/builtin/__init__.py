@@ -1,0 +1,1 @@
+"""Registry: one slash command per file, which declares `COMMAND`."""

@@ -1,0 +1,62 @@
+"""Shows the agent, or switches to another."""
+
+from zkchat_cli.agents.loader import NO_AGENT
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash.base import Lines, Topic, declare_command
+from zkchat_cli.slash.lookups import model_text
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+
+
+def agent(session: ZkChatSession, argument: str) -> Lines:
+    """Show the active agent; NAME switches to another, none switches back.
+
+    An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once;
+    `zkchat agent` manages them.
+    """
+    if argument:
+        session.use_agent(argument.removeprefix("@"))
+        session.prepare()
+    runtime = session.runtime
+    yield _title_line(session, is_switched=bool(argument))
+    yield styled_line(f"  model {model_text(runtime)}; strategy {runtime.strategy.name}")
+    available = [tool.name for tool in runtime.tools]
+    yield styled_line(f"  tools: {', '.join(available) or 'none'}")
+    wanted = runtime.agent.tools if runtime.agent is not None else ()
+    missing = [name for name in wanted or () if name not in available]
+    if missing:
+        yield styled_line(
+            f"  not available with this model, or only with --unsafe: {', '.join(missing)}", "dim"
+        )
+    if not argument:
+        yield _others_line(session)
+
+
+def _title_line(session: ZkChatSession, *, is_switched: bool) -> StyledLine:
+    active = session.runtime.agent
+    if active is None:
+        return styled_line("No agent is active.")
+    description = f": {active.description}" if active.description else ""
+    return StyledLine(
+        (
+            StyledSpan("Switched to " if is_switched else ""),
+            StyledSpan(active.name, "bold"),
+            StyledSpan(description),
+        )
+    )
+
+
+def _others_line(session: ZkChatSession) -> StyledLine:
+    active = session.runtime.agent
+    active_name = active.name if active is not None else None
+    others = [name for name in session.agent_names() if name != active_name]
+    return styled_line(
+        f"Other agents: {', '.join(others) or 'none'}. /agent NAME switches, @NAME QUESTION asks "
+        f"one agent once, /agent {NO_AGENT} switches back."
+    )
+
+
+def _names(session: ZkChatSession) -> list[str]:
+    return [*session.agent_names(), NO_AGENT]
+
+
+COMMAND = declare_command(agent, Topic.SETTINGS, order=20, argument="[NAME]", values=_names)

@@ -1,0 +1,57 @@
+"""Compacts the conversation, or undoes that."""
+
+from collections.abc import Generator
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context.compaction_plan import CompactionRequest
+from zkchat_cli.events import Event, TextDelta
+from zkchat_cli.slash.base import CommandResult, Topic, declare_command
+from zkchat_cli.views.turn_steps import describe_compaction
+
+UNDO = "undo"
+PREVIEW = "preview"
+
+
+def compact(session: ZkChatSession, argument: str) -> CommandResult:
+    """Summarize older turns now; undo restores them.
+
+    The instructions say what the summary must contain. Nothing is deleted. `preview` only shows
+    what it would do.
+    """
+    if argument == UNDO:
+        return CommandResult(_undo(session))
+    word, _, rest = argument.partition(" ")
+    is_preview = word == PREVIEW
+    instructions = rest.strip() if is_preview else argument
+    request = CompactionRequest(instructions=instructions or None, preview=is_preview)
+
+    if not session.runtime.summary_model.summarizes:
+        done = session.compact(instructions=request.instructions, preview=request.preview)
+        return CommandResult(describe_compaction(done))
+
+    # As events: the screen shows progress, and Ctrl-C stops it
+    def summarize() -> Generator[Event, None, None]:
+        done = yield from session.compaction_events(request)
+        yield TextDelta(describe_compaction(done))
+
+    return CommandResult(turn=summarize())
+
+
+def _undo(session: ZkChatSession) -> str:
+    if session.stored_state().undo_compaction() is None:
+        return "No compaction to undo."
+    return "Compaction undone: the prompt is as it was before."
+
+
+def _first_words(_session: ZkChatSession) -> dict[str, str]:
+    return {PREVIEW: "show what it would do", UNDO: "undo the last compaction"}
+
+
+COMMAND = declare_command(
+    compact,
+    Topic.CONTEXT,
+    order=20,
+    argument="[[preview] [instructions] | undo]",
+    values=_first_words,
+    priority=1,
+)

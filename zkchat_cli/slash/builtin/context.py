@@ -1,0 +1,19 @@
+"""Shows the tokens of the next prompt."""
+
+from functools import partial
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash.base import CommandResult, Topic, declare_command
+from zkchat_cli.views.prompts import usage_lines
+
+
+def context(session: ZkChatSession, _: str) -> CommandResult:
+    """Show tokens per component against the budgets, and how to reduce them.
+
+    They are the tokens of the next prompt. /show prints it word for word.
+    """
+    render = partial(usage_lines, session.prompt(), session.history)
+    return CommandResult(lines=render(), render=render)
+
+
+COMMAND = declare_command(context, Topic.CONTEXT, order=10, priority=3)

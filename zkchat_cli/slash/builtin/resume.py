@@ -1,0 +1,58 @@
+"""Switches to another conversation."""
+
+from contextlib import closing
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.models.conversations import ConversationOverview
+from zkchat_cli.slash.base import CommandResult, Topic, declare_command
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.numbers import parse_number
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views import stored_items
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+
+
+def resume(session: ZkChatSession, argument: str) -> CommandResult | str | list[StyledLine]:
+    """Resume another conversation; without N or ID, list them."""
+    others = _others(session, session.store)
+    if not argument:
+        if not others:
+            return "There is no other conversation with these notes."
+        return _numbered_lines(others)
+    id_ = argument
+    row = parse_number(argument)
+    if row is not None and 1 <= row <= len(others):
+        id_ = others[row - 1].id
+    other = session.open_conversation(id_)
+    title = truncate(other.conversation.title or other.conversation.id, stored_items.MAX_TITLE)
+    return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
+
+
+def _numbered_lines(others: list[ConversationOverview]) -> list[StyledLine]:
+    lines = [
+        StyledLine((StyledSpan(f"{number:>3}  "), *line.left), line.right)
+        for number, line in enumerate(stored_items.conversation_lines(others), start=1)
+    ]
+    lines.append(styled_line("/resume N or /resume ID resumes one.", "dim"))
+    return lines
+
+
+def _others(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationOverview]:
+    """The other conversations with these notes, latest first."""
+    known = store.conversations(str(session.vault.root), stored_items.MAX_LISTED)
+    return [each for each in known if each.id != session.conversation.id]
+
+
+def _titles_by_id(session: ZkChatSession) -> dict[str, str]:
+    with closing(session.store.reopen()) as store:  # completion has its own thread
+        return {each.id: stored_items.display_title(each) for each in _others(session, store)}
+
+
+COMMAND = declare_command(
+    resume,
+    Topic.OTHER_CONVERSATIONS,
+    order=30,
+    argument="[N | ID]",
+    values=_titles_by_id,
+    in_editors=False,
+)

@@ -1,0 +1,34 @@
+"""Lists the stored conversations."""
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash.base import Topic, declare_command
+from zkchat_cli.views import stored_items
+from zkchat_cli.views.text import StyledLine
+
+# Messages that a search lists
+MAX_SHOWN = 20
+
+
+def sessions(session: ZkChatSession, argument: str) -> str | list[StyledLine]:
+    """List conversations; words filter them.
+
+    Words are searched in titles and messages. /resume switches to another conversation.
+    """
+    store = session.store
+    vault = str(session.vault.root)
+    known = store.conversations(vault, stored_items.MAX_LISTED)
+    if not argument:
+        lines = stored_items.conversation_lines(known, session.conversation.id)
+        return lines or stored_items.NO_CONVERSATIONS
+    by_title = stored_items.filter_by_title(known, argument)
+    messages = store.search(vault, argument, limit=MAX_SHOWN, tool_results=False)
+    lines = [
+        *stored_items.conversation_lines(by_title),
+        *stored_items.search_result_lines(messages, argument),
+    ]
+    return lines or "No conversation contains these words."
+
+
+COMMAND = declare_command(
+    sessions, Topic.OTHER_CONVERSATIONS, order=20, argument="[words]", in_editors=False
+)

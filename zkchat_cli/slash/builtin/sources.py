@@ -1,0 +1,89 @@
+"""Lists the sources of the last answer, or shows one of them."""
+
+from collections.abc import Iterator
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import UsageError
+from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.references import provenance
+from zkchat_cli.references.chunk_budget import CUT_MARK
+from zkchat_cli.references.documents import merge_references
+from zkchat_cli.references.related_notes import used_notes
+from zkchat_cli.slash.base import Lines, Topic, declare_command
+from zkchat_cli.slash.lookups import last_answer, note_text, numbered_chunk
+from zkchat_cli.text.numbers import line_range
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.provenance import citation_lines
+from zkchat_cli.views.sources import (
+    chunk_lines,
+    locate_chunk,
+    number_ranges,
+    source_lines,
+    source_name,
+)
+from zkchat_cli.views.text import IN_CHAT, StyledLine, StyledSpan, styled_line
+
+
+def sources(session: ZkChatSession, argument: str) -> Lines:
+    """List the sources of the last answer; N shows excerpt N and its quotations.
+
+    The excerpt is shown in the note as it is now, with its quotations marked and the answers that
+    cite it.
+    """
+    if not argument:
+        return _last_sources(session)
+    chunk = numbered_chunk(session, argument)
+    if chunk is None or chunk.number is None:
+        valid = ", ".join(number_ranges(session.references.numbers))
+        raise UsageError(
+            f"unknown source {truncate(argument, 40)}",
+            f"Valid numbers: {valid}" if valid else "Nothing has been found yet.",
+        )
+    return _excerpt_lines(session, chunk, chunk.number)
+
+
+def _last_sources(session: ZkChatSession) -> list[StyledLine]:
+    last = last_answer(session)
+    named = last.question.references if last.question else ()
+    lines = source_lines(
+        last.answer.citations,
+        merge_references(named, last.answer.references),
+        last.answer.uncited_statements or 0,
+        session.runtime.settings.references.max_displayed,
+        IN_CHAT.all_sources,
+    )
+    used = used_notes(last)
+    deleted = [path for path in used if not session.vault.has_file(path)]
+    if deleted:
+        lines.append(styled_line(f"  deleted since: {', '.join(deleted)}", "yellow"))
+    return lines or [styled_line("The last answer has no sources.")]
+
+
+def _excerpt_lines(
+    session: ZkChatSession, chunk: ContentChunk, number: int
+) -> Iterator[StyledLine]:
+    cited = provenance.find_citations(number, session.history)
+    path = chunk.relative_path
+    location = locate_chunk(chunk, note_text(session, path))
+    name = source_name(path, session.vault.link_name(path), chunk.heading)
+    lines = line_range(location.first, location.last)
+    yield StyledLine(
+        (StyledSpan(f"[{number}] {name}", "bold"),),
+        (StyledSpan(f"{path}:{lines}", "cyan", path),),
+    )
+    if location.change:
+        yield styled_line(location.change, "yellow", indent=0)
+    yield styled_line()
+    citations = (each.citation for each in cited)
+    yield from chunk_lines(chunk, location.first, citations, location.note)
+    if chunk.text.endswith(CUT_MARK):
+        yield styled_line("The excerpt was cut here to fit the context window.", "dim")
+    yield styled_line()
+    yield from citation_lines(cited, is_changed=bool(location.change))
+
+
+def _source_numbers(session: ZkChatSession) -> list[str]:
+    return [str(number) for number in session.references.numbers]
+
+
+COMMAND = declare_command(sources, Topic.SOURCES, order=20, argument="[N]", values=_source_numbers)
