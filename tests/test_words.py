@@ -206,6 +206,22 @@ def test_indexed_words_are_the_terms_of_any_text(text: str) -> None:
     assert tokens(to_index_text(text)) == expected_words(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("don't2", "don t2"),
+        ("rock'n'roll5", "rock'n roll5"),
+        ("l’été7", "l ete7"),
+        ("don't 2", "don't 2"),
+    ],
+)
+def test_a_digit_behind_an_apostrophe_splits_a_word_as_the_index_does(
+    text: str, words: str
+) -> None:
+    assert terms(text) == words.split()
+    assert tokens(to_index_text(text)) == expected_words(text)
+
+
 def test_a_line_with_no_more_than_typography_is_indexed_as_it_is_in_ascii() -> None:
     """Else an index that exists loses track of the words of its notes, unless its version is
     raised.

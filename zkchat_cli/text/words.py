@@ -195,7 +195,8 @@ _LINKING_LETTERS = ("", "s", "n", "es", "en")
 LONGEST_STEMMED = 100
 _LETTER = lazy_pattern(r"[^\W\d_]")
 _LATIN_LETTER = lazy_pattern(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-_ASCII_RUN = lazy_pattern(r"[a-z0-9]+(?:'[a-z]+)*")
+# "don't" is one word; "don't2" is not, because the index has "don" and "t2"
+_ASCII_RUN = lazy_pattern(r"[a-z0-9]+(?:'[a-z]++(?![0-9]))*")
 _HALF = lazy_pattern("[\ud800-\udfff]")
 _DIACRITICS = lazy_pattern("[\u0300-\u034e\u0350-\u036f\xad\u200c\u200d\u2060\ufeff]++")
 """Combining and invisible characters, such as soft hyphens and joiners, which do not change a word.
@@ -208,7 +209,9 @@ _RARE_DIACRITICS = lazy_pattern(
 folding twice as fast.
 """
 
-_WORD = lazy_pattern(rf"[{CJK}]+|[\u0900-\u0963\u0966-\u0dff]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
+_WORD = lazy_pattern(
+    rf"[{CJK}]+|[\u0900-\u0963\u0966-\u0dff]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]++(?!\d))*"
+)
 """A word, or a run of CJK characters. In Indian scripts vowels are marks, which `\\w` does not
 match.
 """

@@ -199,7 +199,7 @@ def _file_state(file: Path) -> str:
 
 
 # Raise it whenever the tables, the chunks, the links or `to_index_text` change
-VERSION = 13
+VERSION = 14
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
