@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zkchat_cli.markdown.inline import split_target
 from zkchat_cli.vault.links.wikilinks import (
     LinkName,
     WrittenLink,
     link_key,
     note_name,
     resolve,
-    split_target,
 )
 from zkchat_cli.vault.markup import read_markup
 

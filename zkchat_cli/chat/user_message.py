@@ -20,6 +20,7 @@ from zkchat_cli.context.budget import history_budget
 from zkchat_cli.errors import PromptTooLarge, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import Model
+from zkchat_cli.markdown.inline import WIKILINK
 from zkchat_cli.models.messages import RetrievalMode, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import PromptMessage, Retrieval
@@ -57,7 +58,7 @@ MOST_NAMED = 3
 # Characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated
 MAX_COUNTED = 20_000
 _AGENT_MENTION = re.compile(r"\s*(@[^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
-_WRITTEN_NAME = re.compile(r"\[\[[^\[\]\n]+\]\]|(?<!\w)@[^\s]+")
+_WRITTEN_NAME = re.compile(rf"{WIKILINK}|(?<!\w)@[^\s]+")
 
 
 def parse_agent_mention(text: str) -> str | None:

@@ -13,7 +13,7 @@ from string import ascii_letters, digits
 from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import BlockScanner, LineKind, ScannedLine
-from zkchat_cli.markdown.plain_text import pair_code_marks
+from zkchat_cli.markdown.inline import Wikilink, code_spans, match_wikilink
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
@@ -35,6 +35,7 @@ class CitationMark(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
+        """Where it is in the text."""
         return self.start, self.end
 
 
@@ -77,13 +78,12 @@ _PART = lazy_pattern(r"(?<=\d):\d{1,9}\Z")
 """The number of a passage within a source, as in `【4:0†source】`; our sources have no numbered
 passages.
 """
-_WIKILINK = lazy_pattern(r"\[\[([^\[\]\n`]++)\]\]")
 _NEVER_BEFORE = frozenset(ascii_letters + digits + "_[!")
 """Characters before `[1]` that make it an array index or an image, unless it begins with one of
 `_NO_INDEX`.
 """
 _NO_INDEX = frozenset("^<*sScC")
-_WORD = lazy_pattern(r"(?<![\w.])[A-Z]?[a-z]{3,}\Z")
+_PROSE_WORD = lazy_pattern(r"(?<![\w.])[A-Z]?[a-z]{3,}\Z")
 _ARRAYS = frozenset(
     "arr array args argv buf dict elem elems idx list lst matrix nums obj ptr tmp tuple vec".split()
 )
@@ -121,9 +121,8 @@ _PATH_STOPS = frozenset(
 )
 
 
-_TOKEN = re.compile(
-    rf"(?P<escape>\\?)(?P<ticks>`++)|\\[^`]|[\[【［]|[{RAISED}]++|\.(?=[mM])|[sS](?=[oO][uU])"
-)
+_MARK_BEGINS = re.compile(rf"\\.|`++|[\[【［]|[{RAISED}]++|\.(?=[mM])|[sS](?=[oO][uU])")
+"""Where a mark may begin, and what it must not be read from: an escaped character, and code."""
 _NO_PROSE: frozenset[LineKind] = frozenset(
     ("blank", "definition", "fence", "code", "fence_end", "indented")
 )
@@ -133,71 +132,99 @@ _CONTINUES_PARAGRAPH: frozenset[LineKind] = frozenset(
 _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
-def read_marks(text: str) -> MarkedText:
-    """The marks of a text and its code."""
-    scanner = BlockScanner(lenient=True)
-    marks: list[CitationMark] = []
-    code: list[tuple[int, int]] = []
-    # With where the texts of their lines begin, behind the markers of quotes and lists
-    paragraphs: list[tuple[int, int, set[int]]] = []
-    position = 0
-    in_math = continues = False
-    for line in text.split("\n"):
+class _Paragraph(NamedTuple):
+    """A paragraph's place in the text, and where in the paragraph the texts of its lines begin,
+    behind the markers of quotes and lists.
+    """
+
+    start: int
+    end: int
+    line_starts: set[int]
+
+
+class _MarkReader:
+    """Reads one text: its definitions and code blocks line by line, then its paragraphs."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._scanner = BlockScanner(lenient=True)
+        self._marks: list[CitationMark] = []
+        self._code: list[tuple[int, int]] = []
+        self._paragraphs: list[_Paragraph] = []
+        self._in_math = False
+        # Whether the next line may continue the last paragraph
+        self._is_open = False
+
+    def read(self) -> MarkedText:
+        position = 0
+        for line in self._text.split("\n"):
+            self._add_line(line, position)
+            position += len(line) + 1
+        for paragraph in self._paragraphs:
+            self._read_paragraph(paragraph)
+        fence = self._scanner.fence
+        closing = fence.mark if fence and not fence.nested else ""
+        return MarkedText(sorted(self._marks), sorted(self._code), closing)
+
+    def _add_line(self, line: str, position: int) -> None:
         end = position + len(line)
+        scanned = self._scan(line)
+        if scanned.kind == "definition":
+            self._add_definition(position, end)
+        if scanned.kind in _NO_PROSE:
+            if scanned.kind != "blank" and line:
+                self._code.append((position, end))
+            self._is_open = False
+            return
+        if self._is_open and scanned.kind in _CONTINUES_PARAGRAPH:
+            start, _, line_starts = self._paragraphs.pop()
+        else:
+            start = position
+            line_starts = set()
+        line_starts.add(position + scanned.start - start)
+        self._paragraphs.append(_Paragraph(start, end, line_starts))
+        self._is_open = scanned.kind != "heading"
+
+    def _scan(self, line: str) -> ScannedLine:
+        """What the line is; lines of a block of math count as code."""
         borders_math = (
             line.count("$$") % 2 == 1
-            and (in_math or line.lstrip(" \t>").startswith("$$"))
-            and not scanner.fence
+            and (self._in_math or line.lstrip(" \t>").startswith("$$"))
+            and not self._scanner.fence
         )
-        scanned = ScannedLine("code") if in_math or borders_math else scanner.scan(line)
-        in_math ^= borders_math
-        if scanned.kind == "definition":
-            found = _SQUARE.match(text, text.index("[", position), end)
-            if found and (mark := _numbered_mark(found, found[1])):
-                marks.append(mark._replace(defines=True))
-        if scanned.kind in _NO_PROSE:
-            code += [(position, end)] if scanned.kind != "blank" and line else []
-        else:
-            joins = continues and scanned.kind in _CONTINUES_PARAGRAPH
-            begin, _, starts = paragraphs.pop() if joins else (position, end, set())
-            starts.add(position + scanned.start - begin)
-            paragraphs.append((begin, end, starts))
-        continues = scanned.kind not in _NO_PROSE and scanned.kind != "heading"
-        position = end + 1
-    for begin, end, starts in paragraphs:
-        found_marks, found_code = _read_paragraph(text[begin:end], starts)
-        marks += [
-            mark._replace(start=mark.start + begin, end=mark.end + begin) for mark in found_marks
-        ]
-        code += [(begin + first, begin + last) for first, last in found_code]
-    fence = scanner.fence
-    return MarkedText(sorted(marks), sorted(code), fence.mark if fence and not fence.nested else "")
+        is_math = self._in_math or borders_math
+        if borders_math:
+            self._in_math = not self._in_math
+        return ScannedLine("code") if is_math else self._scanner.scan(line)
+
+    def _add_definition(self, position: int, end: int) -> None:
+        found = _SQUARE.match(self._text, self._text.index("[", position), end)
+        mark = _numbered_mark(found, found[1]) if found else None
+        if mark:
+            self._marks.append(mark._replace(defines=True))
+
+    def _read_paragraph(self, paragraph: _Paragraph) -> None:
+        """Add the marks and the inline code of a paragraph."""
+        start, end, line_starts = paragraph
+        text = self._text[start:end]
+        spans = code_spans(text)
+        self._code += [(start + span.start, start + span.end) for span in spans]
+        code_ends = {span.start: span.end for span in spans}
+        at = 0
+        mark_end = 0
+        while found := _MARK_BEGINS.search(text, at):
+            at = found.end()
+            first = found.start()
+            if text[first] == "`":
+                at = code_ends.get(first, at)
+            elif mark := _parse_mark(text, first, mark_end, begins_line=first in line_starts):
+                self._marks.append(mark._replace(start=mark.start + start, end=mark.end + start))
+                at = mark_end = mark.end
 
 
-def _read_paragraph(
-    text: str, line_starts: set[int]
-) -> tuple[list[CitationMark], list[tuple[int, int]]]:
-    """The marks of a paragraph and its code. After a backslash the first backtick opens nothing,
-    but the whole run closes.
-    """
-    found: list[CitationMark] = []
-    ticks: list[re.Match[str]] = []
-    at = mark_end = 0
-    while token := _TOKEN.search(text, at):
-        at = token.end()
-        if token["ticks"]:
-            ticks.append(token)
-        elif mark := _parse_mark(
-            text, token.start(), mark_end, begins_line=token.start() in line_starts
-        ):
-            found.append(mark)
-            at = mark_end = mark.end
-    lengths = [(len(run["ticks"]) - len(run["escape"]), len(run["ticks"])) for run in ticks]
-    code = [
-        (ticks[i].start("ticks") + len(ticks[i]["escape"]), ticks[j].end())
-        for i, j in pair_code_marks(lengths)
-    ]
-    return [mark for mark in found if not is_inside(mark.start, code)], code
+def read_marks(text: str) -> MarkedText:
+    """The citation marks of a text, and its code."""
+    return _MarkReader(text).read()
 
 
 def _parse_mark(text: str, at: int, earliest: int, *, begins_line: bool) -> CitationMark | None:
@@ -207,45 +234,63 @@ def _parse_mark(text: str, at: int, earliest: int, *, begins_line: bool) -> Cita
     match text[at]:
         case "[":
             return _parse_bracket(text, at)
-        # `【1】`, and `【1†source】` as some models are trained to write
         case "【" | "［":
-            found = _WIDE.match(text, at, at + MAX_LENGTH)
-            return _numbered_mark(found, _PART.sub("", found[1])) if found else None
+            return _parse_wide_bracket(text, at)
         case ".":
             return _parse_path(text, at, earliest)
-        case "s" | "S":  # `SOURCE 3`, `source n°1`, `source_number="2"`
-            if at and (
-                text[at - 1].isalnum()
-                or text[at - 1] in "_/[#"
-                or text[max(0, at - 2) : at] == "]("
-            ):
-                return None
-            found = _BARE_LABEL.match(text, at)
-            return CitationMark(*found.span(), (int(found[1]),)) if found else None
-        case _:  # a raised digit, or a backslash
-            # At the start of a line they number a footnote
-            return None if begins_line else _parse_superscript(text, at)
+        case "s" | "S":
+            return _parse_label(text, at)
+        case "\\":
+            return None
+    # At the start of a line, raised digits number a footnote
+    return None if begins_line else _parse_superscript(text, at)
+
+
+def _parse_wide_bracket(text: str, at: int) -> CitationMark | None:
+    """`【1】`, and `【1†source】` as some models are trained to write."""
+    found = _WIDE.match(text, at, at + MAX_LENGTH)
+    return _numbered_mark(found, _PART.sub("", found[1])) if found else None
+
+
+def _parse_label(text: str, at: int) -> CitationMark | None:
+    """`SOURCE 3`, `source n°1` and `source_number="2"`, but not as a part of a word or address."""
+    before = text[max(0, at - 2) : at]
+    if before[-1:].isalnum() or before.endswith(("_", "/", "[", "#", "](")):
+        return None
+    found = _BARE_LABEL.match(text, at)
+    return CitationMark(*found.span(), (int(found[1]),)) if found else None
 
 
 def _parse_bracket(text: str, at: int) -> CitationMark | None:
     """A number or a wikilink."""
     if _is_math(text, at):
         return None
-    if link := _WIKILINK.match(text, at, at + MAX_LENGTH):
-        name, _, heading = link[1].partition("|")[0].removesuffix("\\").partition("#")
-        return (
-            CitationMark(*link.span(), name=name.strip(), heading=heading.strip() or None)
-            if name.strip()
-            else None
-        )
-    if at and text[at - 1] in _NEVER_BEFORE and text[at + 1 : at + 2] not in _NO_INDEX:
-        word = _WORD.search(text, max(0, at - _WORD_SEEN), at)
-        if not word or word[0].lower() in _ARRAYS:
-            return None
-    found = _SQUARE.match(text, at, at + MAX_LENGTH) or _NESTED.match(text, at, at + MAX_LENGTH)
-    if not found or text[found.end() : found.end() + 1] in ("(", "]"):  # a link; a bracket too many
+    link = match_wikilink(text, at, at + MAX_LENGTH)
+    # `[[source 1], [source 2]]` is a list of numbers
+    if link and text.find("[", at + 2, link.end) < 0:
+        return _named_mark(link)
+    if _is_index(text, at):
         return None
-    return _numbered_mark(found, _INNER_BRACKET.sub(" ", found[1]))
+    found = _SQUARE.match(text, at, at + MAX_LENGTH) or _NESTED.match(text, at, at + MAX_LENGTH)
+    # A link, or a bracket too many
+    if not found or text[found.end() : found.end() + 1] in ("(", "]"):
+        return _named_mark(link)
+    return _numbered_mark(found, _INNER_BRACKET.sub(" ", found[1])) or _named_mark(link)
+
+
+def _named_mark(link: Wikilink | None) -> CitationMark | None:
+    """A mark by the name of a note; None for a link to a heading of the text itself."""
+    if not link or not link.target:
+        return None
+    return CitationMark(link.start, link.end, name=link.target, heading=link.heading)
+
+
+def _is_index(text: str, at: int) -> bool:
+    """Whether a bracket is the index of an array, or belongs to an image."""
+    if not at or text[at - 1] not in _NEVER_BEFORE or text[at + 1 : at + 2] in _NO_INDEX:
+        return False
+    word = _PROSE_WORD.search(text, max(0, at - _WORD_SEEN), at)
+    return not word or word[0].lower() in _ARRAYS
 
 
 def _numbered_mark(found: re.Match[str], written: str) -> CitationMark | None:

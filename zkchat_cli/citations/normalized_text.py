@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.plain_text import BLOCK_TAGS, ENTITY
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk, fold
@@ -51,9 +52,7 @@ _TAG = lazy_pattern(
     r"|mark|ol|p|q|s|small|span|strong|sub|summary|sup|table|td|th|tr|u|ul)(?![\w-])[^<>\n]*+>",
     re.IGNORECASE,
 )
-_WIKILINK = lazy_pattern(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|#\n]*+)(?:#([^\[\]|\n]*+))?\]\]")
-_LINK = lazy_pattern(r"!?\[((?:[^\[\]\\\n]|\\.)*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
-_FOOTNOTE = lazy_pattern(r"\[\^[^\[\]\s]++\]")
+_FOOTNOTE = lazy_pattern(inline.FOOTNOTE)
 _EMPHASIS = lazy_pattern(
     r"(?<![0-9*\\])(\*{1,3})(?=[A-Za-z])([^*\n]{3,}+)(?<=[A-Za-z.,!?])\1(?![0-9*])"
 )
@@ -120,12 +119,11 @@ def normalize_quoted(text: str) -> NormalizedText:
     """A quotation of what a reader sees, which is without HTML; it may have the Markdown of the
     note.
     """
-    rendered = _WIKILINK.sub(
-        lambda link: f"{link[1]} › {link[2]}" if link[2] else link[1],
-        _BLOCK.sub(_without_block_marks, text),
+    rendered = inline.replace_wikilinks(
+        _BLOCK.sub(_without_block_marks, text), lambda link: link.shown(folders=True)
     )
-    rendered = _BULLET.sub(" ", _ROW.sub(" ", rendered))
-    rendered = _EMPHASIS.sub(r"\2", _FOOTNOTE.sub("", _LINK.sub(r"\1", rendered)))
+    rendered = inline.show_links(_BULLET.sub(" ", _ROW.sub(" ", rendered)))
+    rendered = _EMPHASIS.sub(r"\2", _FOOTNOTE.sub("", rendered))
     return _normalize(_HIGHLIGHT.sub("", rendered))
 
 

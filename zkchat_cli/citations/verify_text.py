@@ -28,6 +28,7 @@ from zkchat_cli.citations.quotes import (
 )
 from zkchat_cli.citations.verify import Footnote, citing_marks, read_footnote, read_footnotes
 from zkchat_cli.errors import VaultError
+from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.plain_text import remove_tags
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.words import count_words
@@ -38,7 +39,8 @@ from zkchat_cli.vault.vault import Vault
 # or irony
 FEWEST_WORDS = 3
 _NO_PROSE = re.compile(
-    r"<!--(?>(?:[^<-]++|-(?!->)|<(?!!--)){0,100000})-->|%%.*?%%|</?[A-Za-z][^<>]*>|(?<=\])\([^()\n]*\)",
+    r"<!--(?>(?:[^<-]++|-(?!->)|<(?!!--)){0,100000})-->|%%.*?%%"
+    rf"|{inline.HTML_TAG}|(?<=\])\([^()\n]*\)",
     re.DOTALL,
 )
 """Comments, HTML tags, and the targets of links, in which quotation marks quote nothing."""
@@ -50,8 +52,6 @@ _LISTED = re.compile(
 _IN_LIST = re.compile(r"[ \t]*\Z|[ \t]{2,}\S|#{1,6}[ \t]|[*_]{0,2}\w+[*_:]{0,3}\Z")
 """A line between sources: blank, continued, or a title such as `Sources:`."""
 _TITLE_ENDS = re.compile(r"[ \t]*(?:[,;:(]|[ \t][-–—›][ \t]|[ \t]{3}|\.(?=\s|\Z)|\Z)")
-_MARKDOWN_LINK = re.compile(r"\[[^\[\]\n]+\]\(<?([^()<>#\n]+)(?:#[^()<>\n]*)?>?\)")
-_WIKILINK = re.compile(r"\[\[[^\[\]\n]*\]\]")
 _LONGEST_NAME = 300
 # The last line of a block quotation: `— Luhmann, 1981`
 _ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[ \t]*[^\n]*\Z")
@@ -154,13 +154,17 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
         body, [(0, header), *(found.span() for found in _NO_PROSE.finditer(body, header))]
     )
     reading = marks.read_marks(prose)
-    visible = _WIKILINK.sub(lambda link: " " * len(link[0]), marks.blank_spans(prose, reading.code))
+    visible = marks.blank_spans(prose, reading.code)
+    visible = marks.blank_spans(
+        visible, [(link.start, link.end) for link in inline.wikilinks(visible)]
+    )
     quotations = find_quotations(body, visible)
     footnotes = {**read_footnotes(reading, body, notes.matching_notes), **listed}
     without_code = marks.blank_spans(body, reading.code)
     links = [
-        CitationMark(*link.span(), name=unquote(link[1]))
-        for link in _MARKDOWN_LINK.finditer(without_code)
+        CitationMark(link.start, link.end, name=name)
+        for link in inline.loose_links(without_code)
+        if (name := _linked_name(link))
     ]
     written = marks_outside_quotations(
         sorted([*reading.marks, *links], key=lambda mark: mark.start), quotations, prose
@@ -227,8 +231,8 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
         if listed := _LISTED.match(line):
             source = listed["source"]
             footnote = read_footnote(source, notes.matching_notes)
-            if link := _MARKDOWN_LINK.match(source):
-                named = notes.matching_notes(unquote(link[1]))
+            if link := inline.match_link(source, 0, loose=True):
+                named = notes.matching_notes(_linked_name(link))
             else:  # `Filters, 2024`, `Filters › Dates`
                 names = (
                     source[: end.start()].strip('*_"“” ')
@@ -246,6 +250,11 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
             break
         end = line_start - 1
     return begin, found
+
+
+def _linked_name(link: inline.MarkdownLink) -> str:
+    """The path of the note that a Markdown link may lead to, without its heading."""
+    return unquote(link.destination.partition("#")[0]).strip("<>")
 
 
 def _verify(quotation: _WrittenQuotation, notes: _Notes) -> TextQuotation:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from zkchat_cli.markdown import inline
 from zkchat_cli.text.patterns import lazy_pattern
 
 _Code = Literal["fence", "code", "fence_end", "indented"]
@@ -226,7 +227,7 @@ _CALLOUT = lazy_pattern(r"\[![^\[\]]*\][+-]?[ \t]*(.*)")
 _BAR = lazy_pattern(r"(?<!\\)\|")
 _DELIMITER = lazy_pattern(r"[\s:|-]++")
 _NO_PROSE = lazy_pattern(
-    r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\([^()]*\)$|<[^<>]*>$"
+    rf"\^[\w-]+$|!{inline.WIKILINK}(?:$|\s*\^)|!{inline.LOOSE_LINK}$|<[^<>]*>$"
 )
 """Lines with only a block id, an image or a tag."""
 _SENTENCE_END = lazy_pattern(

@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, blocks, is_delimiter_row, table_cells
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
@@ -26,10 +27,7 @@ MAX_LINES = 40
 _SENTENCE = 6
 _LINK = lazy_pattern(
     r"(?=[<!\[h{#&])"  # the first characters of all below, which is faster
-    r"(?:</?[A-Za-z][^<>]*>"
-    r"|!?\[\[[^\[\]]*\]\]"
-    r"|!?\[[^\[\]]*\]\([^()]*(?:\([^()]*\)[^()]*){0,3}\)"
-    r"|<?https?://[^\s<>]+>?"
+    rf"(?:{inline.HTML_TAG}|!?{inline.WIKILINK}|!?{inline.LOOSE_LINK}|<?{inline.ADDRESS}>?"
     r"|\{\{[^{}]*\}\}"
     r"|(?<!\S)#\S+"
     r"|&\w+;)"

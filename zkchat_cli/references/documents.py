@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
+from zkchat_cli.markdown.inline import split_target
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.links.wikilinks import possible_names, split_target, strip_suffix, write_link
+from zkchat_cli.vault.links.wikilinks import possible_names, strip_suffix, write_link
 
 SNIPPET_LENGTH = 160
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.context.turns import Turn, fence, make_prompt_message
+from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.summarization.extractive import summarize
@@ -172,7 +173,6 @@ def parse_summary(answer: str) -> str | None:
 # How many wrong facts, and how many missing decisions, the request for a correction names
 MOST_NAMED = 12
 _WORD = re.compile(r"\w[\w’'-]*\w")
-_LINK = re.compile(r"\[\[([^\[\]|#]{1,200})[^\[\]]{0,200}\]\]")
 _SOURCE = re.compile(r"\[(\d{1,6}(?:\s?[,;]\s?\d{1,6}){0,20})\]")
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_.,])" + DIGITS)
 # A capitalized word that does not begin a line or a sentence
@@ -219,7 +219,7 @@ def find_facts(text: str) -> dict[str, frozenset[str]]:
     without small whole numbers.
     """
     lines = [
-        _LABEL.sub("", line, count=1) for line in _SOURCE.sub(" ", _LINK.sub(" ", text)).split("\n")
+        _LABEL.sub("", line, count=1) for line in _SOURCE.sub(" ", _without_links(text)).split("\n")
     ]
     names = (
         ()
@@ -227,7 +227,7 @@ def find_facts(text: str) -> dict[str, frozenset[str]]:
         else (found[0] for line in lines for found in _NAME.finditer(line))
     )
     numbers = {n for line in lines for n in _numbers(line) if not may_count(n)}
-    links = {fold(name.strip()) for name in _LINK.findall(text)}
+    links = {fold(link.target) for link in inline.wikilinks(text) if link.target}
     sources = {n for group in _SOURCE.findall(text) for n in re.findall(r"\d+", group)}
     return {
         **{
@@ -291,9 +291,13 @@ def find_decisions(turns: Iterable[Turn]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in stated if any(_required(text))))
 
 
+def _without_links(text: str) -> str:
+    return inline.replace_wikilinks(text, lambda _: " ")
+
+
 def _required(sentence: str) -> tuple[set[str], set[str]]:
     """The numbers and the words of names and links that a decision is about."""
-    return {*_numbers(_LINK.sub(" ", sentence))}, set().union(
+    return {*_numbers(_without_links(sentence))}, set().union(
         *find_facts(sentence).values()
     ) - _TITLES
 

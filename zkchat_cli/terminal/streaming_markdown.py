@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from zkchat_cli.markdown.inline import WIKILINK
 from zkchat_cli.terminal.screen import LinkTargets, web_address
 from zkchat_cli.terminal.text_layout import wrap
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
@@ -33,7 +34,7 @@ _UNDECIDED = re.compile(
     r"xX]?|[-*_:| \t]+|\|.*)?[ \t]*\Z"
 )
 """A last line of which only marks have come: it is not drawn before it shows what it is."""
-_KEEPS_PIPES = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]|(?<!`)`[^`\n]{1,300}`(?!`)")
+_KEEPS_PIPES = re.compile(rf"!?{WIKILINK}|(?<!`)`[^`\n]{{1,300}}`(?!`)")
 MAX_RULE = 60
 # Columns for text on the narrowest screen: where less would be left, quotes and lists are not
 # indented
@@ -59,7 +60,7 @@ MAX_NESTING = 60
 # Rows at the end of a paragraph that may change, because a mark in them may begin emphasis, code or
 # a link
 OPEN_ROWS = 8
-_WIKILINK = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]")
+_WIKILINK = re.compile(rf"!?{WIKILINK}")
 _LINE_BREAK = re.compile(r"<br[ \t]{0,9}/?>[ \t]*", re.IGNORECASE)
 _REFERENCE = re.compile(
     r"(?<![0-9A-Za-z_])(?P<citation>\[\^?(?:sources? )?\d{1,4}(?: ?[,;–-] "

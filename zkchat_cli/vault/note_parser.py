@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from zkchat_cli.markdown.inline import WIKILINK
 from zkchat_cli.text.dates import Period, leading_date
 from zkchat_cli.vault.links.wikilinks import note_name
 
@@ -41,7 +42,7 @@ _NO_CONTENT = re.compile(
     r"|u?u?id|permalink|layout|slug|cssclass(?:es)?|lang|banner.*|cover|image|icon|comments|draft|publish|position|template"
     r"|(?:sr|dg|kanban|excalidraw)-.*"
 )
-_NO_VALUE = re.compile(r"true|false|\[\[[^\]]*\]\]", re.IGNORECASE)
+_NO_VALUE = re.compile(rf"true|false|{WIKILINK}", re.IGNORECASE)
 
 _CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
 

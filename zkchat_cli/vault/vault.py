@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import VaultError, ZkchatError
+from zkchat_cli.markdown.inline import split_target
 from zkchat_cli.models.notes import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
@@ -30,7 +31,6 @@ from zkchat_cli.vault.links.note_graph import NoteGraph
 from zkchat_cli.vault.links.wikilinks import (
     NOTE_SUFFIXES,
     WrittenLink,
-    split_target,
     write_link,
 )
 from zkchat_cli.vault.note_reader import NoteReader, chunk_headings

@@ -5,12 +5,12 @@ A quote must occur word for word in the note, so a piece never joins lines that 
 Headings are not quoted; they say what the pieces below them are about.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
+from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.blocks import (
     GAP,
     LIST_MARKER,
@@ -43,16 +43,13 @@ LONGEST_LINE = 60
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 _CLOSING_MARKS = "\"'”’»」』*_)）"
 _LINK = lazy_pattern(
-    r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::"
+    rf"<[^<>]*>|!?{inline.WIKILINK}|!?{inline.LOOSE_LINK}|https?://\S+|(?<![^\s>])#[^\s#<]+"
+    r"|(?<![\w-])[\w-]+::"
 )
 _NESTED_ITEM = lazy_pattern(rf"[ \t]+(?={LIST_MARKER}[ \t])")
 _PROPERTY = lazy_pattern(r"[^\W\d][\w -]{0,39}(?:::?(?:\s|$)|：)")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
 _WORD_OR_NUMBER = lazy_pattern(r"[^\W\d_]{2}|\d")
-_INLINE_CODE = lazy_pattern(r"(`+(?:(?!`).)+`+)")
-_LINK_WITH_CODE = lazy_pattern(
-    r"(?P<code>`+(?:(?!`).)+`+)|\[\[(?P<target>[^\[\]]*`[^\[\]]*)\]\]|\[(?P<text>[^\[\]]*`[^\[\]]*)\]\([^()]*\)"
-)
 _HAS_MARKUP = lazy_pattern(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
 
 
@@ -170,31 +167,46 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
     verified as a quotation of the excerpt; None if neither could.
     """
 
-    # Of a link with code in it; code that contains a link stays as it is
-    def link_text(found: re.Match[str]) -> str:
-        return (
-            found["code"]
-            or found["text"]
-            or found["target"].rpartition("|")[2].replace("#", " › ").strip()
-        )
-
-    # With the spaces at its ends, which separate it from the code around it
-    def render(text: str) -> str:
-        return " " * text[:1].isspace() + to_plain_text(text) + " " * text[-1:].isspace()
-
     def is_verified(quote: str) -> bool:
         place = excerpt.locate(quote)
         return place is not None and place.verdict == "verified"
 
     written = passage.text
     if passage.kind != "code" and _HAS_MARKUP.search(written):
-        parts = _INLINE_CODE.split(_LINK_WITH_CODE.sub(link_text, written.replace("![[", "[[")))
-        rendered = " ".join(
-            "".join(part if i % 2 else render(part) for i, part in enumerate(parts)).split()
-        )
+        rendered = _render_around_code(_show_links_with_code(written.replace("![[", "[[")))
         if rendered and is_verified(rendered):
             return rendered
     return written if is_verified(written) else None
+
+
+def _show_links_with_code(text: str) -> str:
+    """The text with what a reader sees of its links with code in them; code that contains a link
+    stays as it is.
+    """
+    pieces: list[str] = []
+    at = 0
+    for token in inline.InlineReader(text).read(0, len(text)):
+        link = token.link
+        if link and token.start >= at and "`" in text[token.start : token.end]:
+            shown = link.label if isinstance(link, inline.MarkdownLink) else link.shown()
+            pieces += [text[at : token.start], shown]
+            at = token.end
+    return "".join([*pieces, text[at:]])
+
+
+def _render_around_code(text: str) -> str:
+    """The plain text, on one line, but code keeps its backticks."""
+    pieces: list[str] = []
+    at = 0
+    for span in inline.code_spans(text):
+        pieces += [_render_piece(text[at : span.start]), text[span.start : span.end]]
+        at = span.end
+    return " ".join("".join([*pieces, _render_piece(text[at:])]).split())
+
+
+def _render_piece(text: str) -> str:
+    """Plain text with the spaces at its ends, which separate it from the code around it."""
+    return " " * text[:1].isspace() + to_plain_text(text) + " " * text[-1:].isspace()
 
 
 def quotable_chunk(text: str) -> QuotableChunk:

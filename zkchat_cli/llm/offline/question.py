@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from zkchat_cli.markdown.inline import WIKILINK
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
@@ -40,9 +41,7 @@ its own.
 """
 FILLER_WEIGHT = 0.3
 TOPIC_WEIGHT = 0.5
-_LINK = lazy_pattern(
-    r"""!?\[\[([^\[\]|]*)[^\[\]]*\]\]|(?<!\S)@(?:"([^"\n]+)"|<([^<>\n]+)>|([^\s"<>]+))"""
-)
+_LINK = lazy_pattern(rf"""(!?{WIKILINK})|(?<!\S)@(?:"([^"\n]+)"|<([^<>\n]+)>|([^\s"<>]+))""")
 """The name of a document: a wikilink or an `@path`."""
 _DOCUMENT_WORDS = """
     summarise summarize summary summaries overview gist tldr outline point points key main content contents explain describe discuss
@@ -296,7 +295,10 @@ def _remove_links(text: str) -> str:
 
 
 def _document_name(link: re.Match[str]) -> str:
-    return PurePosixPath(link[link.lastindex or 0].replace("#", " ")).name.removesuffix(".md")
+    name = link[link.lastindex or 0]
+    if name.endswith("]]"):
+        name = name.lstrip("!")[2:-2].partition("|")[0]
+    return PurePosixPath(name.replace("#", " ")).name.removesuffix(".md")
 
 
 def refers_to_earlier(text: str) -> bool:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import quote, unquote
 
+from zkchat_cli.markdown import inline
 from zkchat_cli.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -39,83 +40,41 @@ class WrittenLink(NamedTuple):
     place: tuple[int, int] = (0, 0)
 
 
-# Possessive repetitions (`++`, `*+`) never back up, and each scan stops at the next opening: that
-# keeps one note one linear pass. The group is atomic because `*+` with a condition in it finds
-# nothing in Python 3.11.2. It takes memory per repetition, hence the limit.
-_WIKILINK = lazy_pattern(r"\[\[((?>(?:[^\[\]\n]++|\[(?!\[)|\](?!\])){0,500}))\]\]")
-_LABEL = r"(?:[^\[\]\n\\]++|\\.|!?\[(?:[^\[\]\n\\]++|\\.)*+\](?:\([^()\n]*+\))?)*+"
-_DESTINATION = r"(?:<([^<>\n]*+)>|((?:[^\s()<\\]++|\\.|\((?:[^\s()\\]++|\\.)*+\))*+))"
-_TITLE = r"""(?:[ \t]++(?:"[^"\n]*+"|'[^'\n]*+'|\([^()\n]*+\)))?"""
-_MARKDOWN_LINK = lazy_pattern(rf"\[({_LABEL})\]\([ \t]*+{_DESTINATION}{_TITLE}[ \t]*+\)")
-_ADDRESS = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
-_ESCAPED = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
 _NOT_IN_A_LINK = lazy_pattern(r"[\[\]#|^\x00-\x1f\x7f]|%%")
 _NOT_IN_A_HEADING = lazy_pattern(r"(?:[\[\]#|^\s]|%%)+")
 
 
 def parse_wikilink(text: str, position: int, end: int, line: int) -> WrittenLink | None:
-    """The wikilink whose `[[` is at `position`; None if there is none."""
-    match = _WIKILINK.match(text, position, end)
-    target, heading, alias = split_target(match[1]) if match else ("", None, None)
-    if not match or not (target or heading):
-        return None
-    embed = _is_embed(text, position)
-    return WrittenLink(
-        "!" * embed + match[0],
-        "wikilink",
-        target,
-        heading,
-        alias,
-        embed,
-        line,
-        match.end(),
-        match.span(1),
-    )
+    """The wikilink with its `[[` at `position`; None if there is none."""
+    link = inline.match_wikilink(text, position, end)
+    return note_link(text, link, line) if link else None
 
 
-def parse_markdown_link(text: str, position: int, end: int, line: int) -> WrittenLink | None:
-    """The Markdown link whose `[` is at `position`; None if there is none, or for a web address."""
-    match = _MARKDOWN_LINK.match(text, position, end)
-    if not match:
+def note_link(
+    text: str, link: inline.Wikilink | inline.MarkdownLink, line: int
+) -> WrittenLink | None:
+    """A link of inline Markdown as a link to a note or file; None for a web address."""
+    embed = inline.is_embed(text, link.start)
+    raw = text[link.start - embed : link.end]
+    if isinstance(link, inline.Wikilink):
+        place = link.start + 2, link.end - 2
+        return WrittenLink(
+            raw, "wikilink", link.target, link.heading, link.alias, embed, line, link.end, place
+        )
+    if link.is_web_address:
         return None
-    label, quoted, bare = match.groups()
-    destination, place = (
-        (_ESCAPED.sub(r"\1", bare), match.span(3)) if quoted is None else (quoted, match.span(2))
-    )
-    if not destination or _ADDRESS.match(destination):
-        return None
-    target, _, heading = (unquote(part).strip() for part in destination.partition("#"))
-    embed = _is_embed(text, position)
+    target, _, heading = (unquote(part).strip() for part in link.destination.partition("#"))
     return WrittenLink(
-        "!" * embed + match[0],
+        raw,
         "markdown",
         target,
         heading or None,
-        label.strip() or None,
+        link.label.strip() or None,
         embed,
         line,
-        match.end(),
-        place,
+        link.end,
+        link.destination_span,
     )
-
-
-def split_target(inner: str) -> tuple[str, str | None, str | None]:
-    """`a#b#c|d` as `("a", "b#c", "d")`; in a table the bar is escaped, and that escape belongs to
-    the bar.
-    """
-    target, bar, alias = inner.partition("|")
-    if bar and target.endswith("\\"):
-        target = target[:-1]
-    name, _, heading = target.partition("#")
-    return name.strip(), heading.strip() or None, alias.strip() or None
-
-
-def _is_embed(text: str, position: int) -> bool:
-    """Whether an unescaped `!` precedes the position."""
-    backslashes = position - 1
-    while backslashes > 0 and text[backslashes - 1] == "\\":
-        backslashes -= 1
-    return position > 0 and text[position - 1] == "!" and (position - 1 - backslashes) % 2 == 0
 
 
 def fold_name(name: str) -> str:
