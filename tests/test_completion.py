@@ -9,7 +9,9 @@ from factories import AppFixture, exchanges, make_app, resume
 
 from zkchat_cli import slash
 from zkchat_cli.chat.runtime import AvailableModels
-from zkchat_cli.completion import MAX_COMPLETIONS, InputCompleter, Suggestion
+from zkchat_cli.completion.completers import MAX_COMPLETIONS
+from zkchat_cli.completion.input_completer import InputCompleter
+from zkchat_cli.completion.typed_text import Suggestion
 
 NOTES = {
     "Filters.md": (

@@ -6,7 +6,7 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QSignalBlocker, QStringListModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
 
-from zkchat_cli.completion import Suggestion, match_typed
+from zkchat_cli.completion.typed_text import Suggestion, match_typed
 
 # Lines of text that the box has room for
 LINES = 5

@@ -19,7 +19,7 @@ from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut
 from zkchat_cli import events, slash
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.completion import InputCompleter
+from zkchat_cli.completion.input_completer import InputCompleter
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.gui import desktop, lookups, menu
 from zkchat_cli.gui.approval import PanelApproval

@@ -35,7 +35,8 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat_cli.completion import InputCompleter, match_typed
+from zkchat_cli.completion.input_completer import InputCompleter
+from zkchat_cli.completion.typed_text import match_typed
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store.input_history import append_line, read_lines
 from zkchat_cli.terminal.screen import Screen
@@ -362,7 +363,7 @@ class InputLine:
             """
             buffer = event.current_buffer
             typed = match_typed(buffer.document.text_before_cursor)
-            is_command = typed is not None and typed.lastgroup == "command"
+            is_command = typed is not None and typed.kind == "command"
             if (
                 buffer.complete_state is not None
                 and buffer.complete_state.current_completion is not None

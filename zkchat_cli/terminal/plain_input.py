@@ -13,7 +13,7 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
-from zkchat_cli.completion import InputCompleter
+from zkchat_cli.completion.input_completer import InputCompleter
 from zkchat_cli.terminal.input_line import VaultHistory
 from zkchat_cli.terminal.job_control import handle_signals, terminal_mode
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.utils import is_dumb_terminal
 
-from zkchat_cli.completion import InputCompleter
+from zkchat_cli.completion.input_completer import InputCompleter
 from zkchat_cli.store.input_history import history_file
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, VaultHistory, measure_prompt
 from zkchat_cli.terminal.job_control import InterruptHandler

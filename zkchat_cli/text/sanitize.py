@@ -42,6 +42,11 @@ def sanitize_name(name: str) -> str:
     return sanitize(name).replace("\n", "\u240a").replace("\t", "\u2409")
 
 
+def is_safe_name(name: str) -> bool:
+    """Whether `sanitize_name` leaves the name as it is."""
+    return sanitize_name(name) == name
+
+
 def reveal_invisible(text: str) -> str:
     """`sanitize` with invisible characters shown as `<U+200B>` or `<120 unseen characters>`, for
     changes that the user has to approve.
