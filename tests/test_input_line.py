@@ -19,15 +19,11 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from zkchat_cli.terminal.input_line import (
-    MAX_CHARACTERS,
-    MAX_LINES,
-    InputLine,
-    Pastes,
-    VaultHistory,
-)
+from zkchat_cli.terminal.input_line import InputLine
 from zkchat_cli.terminal.job_control import terminal_mode
+from zkchat_cli.terminal.pastes import MAX_CHARACTERS, MAX_LINES, Pastes
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.vault_history import VaultHistory
 
 ENTER = "\r"
 ESCAPE = "\x1b"

@@ -18,8 +18,8 @@ from streaming_terminal import Terminal
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.settings import StartupOptions
-from zkchat_cli.terminal.input_line import Toolbar, measure_prompt
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.toolbar import Toolbar, measure_prompt
 from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
 from zkchat_cli.views.text import PROMPT
 

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from zkchat_cli.completion.input_completer import InputCompleter
-from zkchat_cli.terminal.input_line import VaultHistory
 from zkchat_cli.terminal.job_control import handle_signals, terminal_mode
+from zkchat_cli.terminal.vault_history import VaultHistory
 
 readline: ModuleType | None = None
 with suppress(ImportError):  # Windows: its console edits lines itself

@@ -71,9 +71,9 @@ Notice = Callable[["Screen"], None]
 
 
 class BackgroundLoader:
-    """Works in a thread of its own from `start` until `stop`. It notifies the chat when one of these
-    attributes has changed: `opened`, which is set before `ready`; `failure`, the error that ends
-    the chat; `state`, the current work, empty if there is none.
+    """Works in a thread of its own from `start` until `stop`, and notifies the chat when one of
+    these attributes has changed: `opened`, which is set before `ready`; `failure`, the error that
+    ends the chat; `state`, the current work, empty if there is none.
     """
 
     def __init__(self, start_session: StartSession, chat: "StartupHost") -> None:

@@ -1,0 +1,129 @@
+"""The toolbar below the input line: background work, model, budget bar, vault."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from prompt_toolkit.utils import get_cwidth
+
+from zkchat_cli.errors import ZkchatError
+from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.text import YELLOW_FROM, BudgetBar, short_count
+
+# The first toolbar is drawn without the session's modules
+if TYPE_CHECKING:
+    from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.models.prompts import ContextUsage
+
+# Characters of the names of model and vault, and of the background work
+MAX_NAME = 24
+# Columns from which the bar has its figures
+FIGURES_FROM = 100
+# Share of the limit from which the tokens of the line being typed are shown
+SHOWN_SHARE = 0.01
+# Cells of the budget bar: on narrow screens, and from some columns on
+MIN_CELLS = 4
+CELLS_FROM = ((80, 14), (60, 7))
+
+Fragments = list[tuple[str, str]]
+"""Pairs of style and text, as prompt_toolkit takes them."""
+
+
+class ToolbarPart(NamedTuple):
+    """A part of the toolbar. Where there is no room, those with the highest rank are left out."""
+
+    rank: int
+    fragments: Fragments
+
+
+class Toolbar(NamedTuple):
+    """`usage` is None until the first prompt has been measured. The bar includes the tokens of the
+    line `typed` so far. `state` names the background work (`indexing 120/4000`). Without
+    `show_tokens` there is no bar. Empty parts are left out.
+    """
+
+    model: str = ""
+    vault: str = ""
+    usage: "ContextUsage | None" = None
+    typed: int = 0
+    typed_estimated: bool = False
+    state: str = ""
+    show_tokens: bool = True
+
+    def fragments(self, width: int) -> Fragments:
+        """The toolbar in so many columns: its parts from left to right, as many as fit."""
+        parts = self._names()
+        if self.show_tokens and self.usage is not None:
+            parts += self._budget(self.usage, width)
+        joined = _join(parts)
+        while len(parts) > 1 and _columns(joined) > width:
+            parts.remove(max(parts))
+            joined = _join(parts)
+        return joined
+
+    def _names(self) -> list[ToolbarPart]:
+        ranks = ((1, self.state), (3, self.model), (5, self.vault))
+        return [
+            _plain_part(rank, truncate(sanitize_name(name), MAX_NAME))
+            for rank, name in ranks
+            if name
+        ]
+
+    def _budget(self, usage: "ContextUsage", width: int) -> list[ToolbarPart]:
+        limit = usage.effective_limit
+        is_estimated = self.typed > 0 and self.typed_estimated
+        bar = BudgetBar(
+            usage.total_tokens + self.typed,
+            limit,
+            _cells(width),
+            estimated=usage.estimated or is_estimated,
+        )
+        parts = [ToolbarPart(0, [(f"ansi{bar.color}", bar.bar), ("", f" {bar.percent}")])]
+        if width >= FIGURES_FROM:
+            parts.append(_plain_part(6, bar.figures))
+        if self.typed > SHOWN_SHARE * limit:
+            mark = "~" if is_estimated else ""
+            parts.append(_plain_part(4, f"next message: {mark}{short_count(self.typed)}"))
+        compaction = usage.compaction
+        # The bar shows what is sent, which was made to fit
+        if compaction.due:
+            share = BudgetBar(compaction.tokens or 0, limit).percent
+            parts.append(_plain_part(2, f"compaction is due ({share})"))
+        elif bar.share >= YELLOW_FROM and compaction.at is not None:
+            share = BudgetBar(compaction.at, limit).percent
+            parts.append(_plain_part(7, f"compacts at {share}"))
+        return parts
+
+
+def _plain_part(rank: int, text: str) -> ToolbarPart:
+    return ToolbarPart(rank, [("", text)])
+
+
+def _cells(width: int) -> int:
+    for columns, cells in CELLS_FROM:
+        if width >= columns:
+            return cells
+    return MIN_CELLS
+
+
+def _join(parts: Sequence[ToolbarPart]) -> Fragments:
+    joined: Fragments = []
+    for number, part in enumerate(parts):
+        joined.append(("", " │ " if number else " "))
+        joined += part.fragments
+    return joined
+
+
+def _columns(fragments: Fragments) -> int:
+    return sum(get_cwidth(text) for _, text in fragments)
+
+
+def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
+    """Fields of a toolbar for the next prompt of the session. Without a usage, the vault cannot be
+    read: a message will report the problem.
+    """
+    usage = None
+    with suppress(ZkchatError):
+        usage = session.last_usage
+    return {"usage": usage, "model": session.runtime.speaker_label}
