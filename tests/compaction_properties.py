@@ -17,7 +17,7 @@ from zkchat_cli.llm.base import Delta, StreamFinished
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import Prompt
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 PLAIN = (
     "anvil bellows chisel drill easel harbour lighthouse recipe garden report museum letter river"

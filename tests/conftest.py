@@ -33,7 +33,7 @@ from pytest_httpserver import HTTPServer
 
 from zkchat_cli import exporters
 from zkchat_cli.context import strategies
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.vault import Vault
 
 

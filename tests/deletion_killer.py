@@ -20,7 +20,7 @@ from factories import NOON, message
 
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.store import input_history
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 SECRET = "zymurgist"
 TRACED = ("secure_delete.py", "input_history.py", "database.py", "fileio.py")
@@ -56,7 +56,7 @@ def kill_after_instructions(store: ChatSessionStore, left: int) -> None:
             kill_self()
         return 0
 
-    store._db.set_progress_handler(tick, TICK)
+    store.connection.db.set_progress_handler(tick, TICK)
 
 
 def create_store(folder: Path) -> None:

@@ -38,7 +38,7 @@ from zkchat_cli.models.prompts import (
     PromptMessage,
 )
 from zkchat_cli.models.reports import TurnReport
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.vault import Vault
 

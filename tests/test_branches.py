@@ -92,7 +92,7 @@ def test_an_empty_edit_changes_nothing(app: AppFixture) -> None:
 
 def test_pending_turns_are_stored_before_a_move(app: AppFixture) -> None:
     session = resume(app, exchanges(("What is one?", "1")), model=DeltaModel([reply("2")]))
-    app.store._db.execute("PRAGMA query_only = ON")
+    app.store.connection.db.execute("PRAGMA query_only = ON")
     events = slash.run("/edit 1 What is two?", session).turn
     assert events is not None
     assert report_of(events).answer == "2"
@@ -110,7 +110,7 @@ def test_pending_turns_are_stored_before_a_move(app: AppFixture) -> None:
     ):
         assert slash_error(line, session).code in ("store", "usage")
         assert history_texts(session) == ["What is two?", "2"]
-    app.store._db.execute("PRAGMA query_only = OFF")
+    app.store.connection.db.execute("PRAGMA query_only = OFF")
     slash_output("/branches 1", session)
     assert history_texts(session) == ["What is one?", "1"]
     assert [message.content for message in session.store.log(session.conversation.id)] == [

@@ -13,7 +13,7 @@ from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ZkChatMessage
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 ONE = "2025-05-08T13:00:00+00:00"
 

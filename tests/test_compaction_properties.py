@@ -23,7 +23,7 @@ from summary_models import SummaryModel
 
 from zkchat_cli.events import TextDelta
 from zkchat_cli.llm.base import StreamFinished
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 
 @pytest.fixture(scope="module")

@@ -278,13 +278,13 @@ def test_a_compaction_that_cannot_be_stored_is_reported_and_the_turn_continues(
     app: AppFixture,
 ) -> None:
     session = overfull_session(app, model := SummaryModel([summary_reply()]))
-    app.store._db.execute("PRAGMA query_only = ON")
+    app.store.connection.db.execute("PRAGMA query_only = ON")
     report_of(session.send("And now?"))
     assert model.asked == []
-    app.store._db.execute("PRAGMA query_only = OFF")
+    app.store.connection.db.execute("PRAGMA query_only = OFF")
     turn = session.send("And now?")
     next(turn)
-    app.store._db.execute(
+    app.store.connection.db.execute(
         "CREATE TRIGGER full BEFORE INSERT ON compaction BEGIN SELECT RAISE(ABORT, 'the "
         "disk is full'); END"
     )

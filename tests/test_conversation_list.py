@@ -11,7 +11,7 @@ from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
 from zkchat_cli.markdown.blocks import code_blocks
 from zkchat_cli.models.conversations import Conversation
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.views import stored_items
 from zkchat_cli.views.text import plain_text
 

@@ -16,7 +16,7 @@ from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import TokenUsage, ToolCall, ToolRun, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 # Any history
 

@@ -37,8 +37,8 @@ from zkchat_cli.memory.memory import SHARE
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.messages import ToolCall
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import connect
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.database import connect
 
 TODAY = "2025-05-08T12:00:00+00:00"
 TOOLS = tuple(tools.load_tools())
@@ -144,7 +144,7 @@ def test_a_fact_records_its_conversation_and_message(app: AppFixture) -> None:
         session.history[0].id,
     )
     assert roof.title == "Let us talk about the roof."
-    assert app.store.facts("/elsewhere") == ()
+    assert app.store.facts.current("/elsewhere") == ()
 
 
 def test_forget_takes_a_key_prefix_and_deletes_the_history(app: AppFixture) -> None:
@@ -152,7 +152,7 @@ def test_forget_takes_a_key_prefix_and_deletes_the_history(app: AppFixture) -> N
     for text in ("The deadline is 1 May", "The deadline is 3 June", "dentist: Ito"):
         session.memory.remember(text)
     assert session.memory.forget("dead").content == "The deadline is 3 June"
-    assert app.store._db.execute("SELECT count(*) FROM fact").fetchone() == (1,)
+    assert app.store.connection.db.execute("SELECT count(*) FROM fact").fetchone() == (1,)
     assert stored_facts(session) == [("dentist", "dentist: Ito")]
 
 
@@ -193,7 +193,7 @@ def test_concurrent_writers_lose_no_fact(tmp_path: Path) -> None:
     def write(n: int) -> None:
         with closing(ChatSessionStore.open(tmp_path / "store.db")) as store:
             for i in range(20):
-                store.remember(
+                store.facts.remember(
                     "/notes",
                     Fact(key="deadline", content=f"{n}-{i}", source="user", created_at=NOON),
                 )
@@ -208,13 +208,15 @@ def test_concurrent_writers_lose_no_fact(tmp_path: Path) -> None:
 
 def test_a_fact_that_waits_for_another_threads_reading_is_noticed_after_it() -> None:
     store = ChatSessionStore.open(None)
-    with ThreadPoolExecutor(1) as threads, store.reading("be read"):
+    with ThreadPoolExecutor(1) as threads, store.connection.reading("be read"):
         threads.submit(
-            store.remember, "/notes", Fact(key="k", content="c", source="user", created_at=NOON)
+            store.facts.remember,
+            "/notes",
+            Fact(key="k", content="c", source="user", created_at=NOON),
         )
         time.sleep(0.05)
         before = store.changes()
-    assert store.facts("/notes") and store.changes() != before
+    assert store.facts.current("/notes") and store.changes() != before
 
 
 def test_unreadable_facts_are_a_warning(app: AppFixture, tmp_path: Path) -> None:
@@ -333,7 +335,7 @@ def test_a_note_cited_in_several_conversations_is_recalled_with_its_summary(
         store_citation(app.store, f"{id_}-out", "../../etc/passwd", vault)
     store_citation(app.store, "three", "Queries/Combining.md", vault)
     store_citation(app.store, "four", "Queries/Combining.md", "/elsewhere")
-    [cited] = [c for c in app.store.often_cited(vault) if c.relative_path == "Filters.md"]
+    [cited] = [c for c in app.store.facts.often_cited(vault) if c.relative_path == "Filters.md"]
     assert (cited.conversations, cited.answers, cited.last_used) == (2, 2, NOON)
     session = app.session()
     [content] = smart_message(session, "How do I say which tasks I want, with a filter?")

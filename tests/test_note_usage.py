@@ -6,7 +6,7 @@ from factories import NOON, message, store_conversation
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import DocumentReference
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 FILTERS = "Filters.md"
 
@@ -35,7 +35,7 @@ def used(store: ChatSessionStore, vault: str = "/notes") -> dict[str, tuple[int,
     """The answers that used each note, and their citations."""
     return {
         each.relative_path: (each.answers, each.citations)
-        for each in store.most_used_notes(vault, 9)
+        for each in store.facts.most_used_notes(vault, 9)
     }
 
 

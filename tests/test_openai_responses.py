@@ -404,7 +404,7 @@ def test_reasoning_goes_back_during_its_turn_and_is_not_stored(
     assert (report.answer, [run.ok for run in report.tools]) == ("It needs air [1].", [True])
     assert "c2VjcmV0" in server.raw[1]
     assert app.store.history(session.conversation.id) == tuple(session.history)
-    for sent in app.store.prompts(session.history[0].id):
+    for sent in app.store.prompts.sent_for(session.history[0].id):
         assert "c2VjcmV0" not in sent.model_dump_json()
     report_of(session.send("And then?"))
     assert "c2VjcmV0" not in server.raw[2]

@@ -32,7 +32,7 @@ from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm.base import Request, StreamFailed
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.prompts import Prompt, SentPrompt
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 Document = dict[str, Any]
 
@@ -84,7 +84,7 @@ def sent_prompts(store: ChatSessionStore, id_: str) -> list[SentPrompt]:
         sent
         for message in store.log(id_)
         if message.role == "user"
-        for sent in store.prompts(message.id)
+        for sent in store.prompts.sent_for(message.id)
     ]
 
 
@@ -276,11 +276,16 @@ def test_everything_stored_of_a_conversation_is_in_its_export(app: AppFixture) -
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND "
         "name NOT LIKE 'message_index_%'"
     )
-    assert {name for (name,) in app.store._db.execute(tables)} == {*EXPORTED, *NOT_EXPORTED}
+    assert {name for (name,) in app.store.connection.db.execute(tables)} == {
+        *EXPORTED,
+        *NOT_EXPORTED,
+    }
     for table, exported in EXPORTED.items():
         columns = {
             name
-            for (name,) in app.store._db.execute("SELECT name FROM pragma_table_info(?)", (table,))
+            for (name,) in app.store.connection.db.execute(
+                "SELECT name FROM pragma_table_info(?)", (table,)
+            )
         }
         assert columns - DERIVED == exported
 

@@ -33,5 +33,5 @@ def test_stored_and_shown_prompts_have_their_text_only(app: AppFixture) -> None:
     report_of(session.send("What does [[Filters]] say?"))
 
     question = session.history[0].id
-    assert all(not m.chunks for m in session.store.prompts(question)[-1].prompt.messages)
+    assert all(not m.chunks for m in session.store.prompts.sent_for(question)[-1].prompt.messages)
     assert "chunks" not in session.prompt("And [[Filters]]?").model_dump_json()

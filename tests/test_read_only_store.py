@@ -13,7 +13,7 @@ from factories import AppFixture, message, report_of, store_conversation
 from slash_results import slash_output
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 
 @needs_permissions
@@ -59,7 +59,7 @@ def check_reading(file: Path) -> None:
         for write in (
             lambda: store.rename(talk.id, "x"),
             lambda: store.delete(talk.id),
-            lambda: store.forget("/v", "k"),
+            lambda: store.facts.forget("/v", "k"),
         ):
             with pytest.raises(StoreUnwritable, match="it may not be written"):
                 write()

@@ -26,9 +26,9 @@ from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.memory.memory import MAX_EXCERPT, citations_to_links, cut_around_query
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.messages import ToolCall
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.conversations import MOST_RANKED
-from zkchat_cli.store.database import connect
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.database import connect
+from zkchat_cli.store.sqlite.message_search import MOST_RANKED
 
 TOOLS = tuple(tools.load_tools())
 

@@ -21,9 +21,11 @@ from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
-from zkchat_cli.store import input_history, secure_delete
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import connect_to_copy
+from zkchat_cli.store import input_history
+from zkchat_cli.store.sqlite import secure_delete
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.database import connect_to_copy
+from zkchat_cli.store.sqlite.store_connection import StoreConnection
 
 SECRET = "zymurgist"
 KILLER = Path(__file__).with_name("deletion_killer.py")
@@ -121,13 +123,15 @@ def test_no_file_contains_a_word_of_a_deleted_conversation(
     assert {found.conversation_id for found in store.search(None, "philatelist", limit=100)} == {
         "kept"
     }
-    assert [note.relative_path for note in store.most_used_notes("/notes", 9)] == ["philatelist.md"]
+    assert [note.relative_path for note in store.facts.most_used_notes("/notes", 9)] == [
+        "philatelist.md"
+    ]
     other.close()
 
 
 def test_a_fact_outlasts_the_conversation_it_comes_from(store: ChatSessionStore) -> None:
     store_talk(store, "gone", SECRET, turns=1)
-    store.remember(
+    store.facts.remember(
         "/notes",
         Fact(
             key="k",
@@ -139,7 +143,7 @@ def test_a_fact_outlasts_the_conversation_it_comes_from(store: ChatSessionStore)
         ),
     )
     store.delete("gone")
-    [fact] = store.facts("/notes")
+    [fact] = store.facts.current("/notes")
     assert (fact.content, fact.conversation_id, fact.message_id, fact.title) == (
         "kept",
         None,
@@ -204,10 +208,11 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(
         lines.store_string(line)
     input_history.append_line(file, f"{SECRET} \udcff")
     stored = file.read_bytes()
+    file_of_store = tmp_path / "store.db"
     copy = ChatSessionStore(
-        connect_to_copy(tmp_path / "store.db"),
-        tmp_path / "store.db",
-        StoreUnwritable("Unwritable: full"),
+        StoreConnection(
+            connect_to_copy(file_of_store), file_of_store, StoreUnwritable("Unwritable: full")
+        )
     )
     with pytest.raises(StoreUnwritable):
         copy.delete("c1")

@@ -24,7 +24,7 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models.notes import SemanticStatus
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.search.semantic import (
     CHUNKS_OF_CLAIM,
     PAUSE_SECONDS,

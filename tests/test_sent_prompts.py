@@ -28,8 +28,8 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import TextDelta
 from zkchat_cli.llm.base import Request, StreamFailed
 from zkchat_cli.models.prompts import DroppedItem, Prompt, SentPrompt
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import connect
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.database import connect
 from zkchat_cli.views import prompts
 
 
@@ -54,7 +54,7 @@ def stored_prompts(store: ChatSessionStore, session: ZkChatSession) -> list[Sent
         sent
         for message in session.history
         if message.role == "user"
-        for sent in store.prompts(message.id)
+        for sent in store.prompts.sent_for(message.id)
     ]
 
 
@@ -89,7 +89,7 @@ def test_a_failed_call_is_stored_with_its_question(app: AppFixture) -> None:
         )
     )
     failure_of(session.send("What?"))
-    [sent] = app.store.prompts(session.history[0].id)
+    [sent] = app.store.prompts.sent_for(session.history[0].id)
     assert sent.usage is None and sent.prompt.messages[-1].content == "What?"
 
 
@@ -105,7 +105,10 @@ def test_a_pending_turn_is_stored_with_its_prompts(app: AppFixture, tmp_path: Pa
     database.execute("DROP TRIGGER broken")
     database.close()
     report_of(session.send("And now?"))
-    assert [len(app.store.prompts(m.id)) for m in session.history if m.role == "user"] == [2, 2]
+    assert [len(app.store.prompts.sent_for(m.id)) for m in session.history if m.role == "user"] == [
+        2,
+        2,
+    ]
 
 
 def test_prompts_are_deleted_with_their_conversation(app: AppFixture, tmp_path: Path) -> None:
@@ -147,7 +150,7 @@ def test_stored_prompts_grow_linearly(app: AppFixture, tmp_path: Path) -> None:
 
 def whole(session: ZkChatSession, number: int, app: AppFixture) -> Prompt:
     return (
-        prompt_history.restore_sent_prompts(session.history, number, app.store.prompts)
+        prompt_history.restore_sent_prompts(session.history, number, app.store.prompts.sent_for)
         .calls[-1]
         .prompt
     )
@@ -167,7 +170,7 @@ def test_dropped_messages_are_derived_from_the_log(app: AppFixture) -> None:
     )
     report_of(session.send("Where was the anvil on day 3? [[Filters]]"))
     asked = session.history[-4]
-    prompt = prompt_history.restore_prompt(app.store.prompts(asked.id)[0], session.history)
+    prompt = prompt_history.restore_prompt(app.store.prompts.sent_for(asked.id)[0], session.history)
     there = {id_ for m in prompt.messages for id_ in m.source_ids if m.kind != "recalled"}
     above = [m.id for m in session.history[:-4]]
     assert {d.id for d in prompt.dropped if not d.id.startswith("tool:")} == {
@@ -214,7 +217,8 @@ def test_the_diff_says_why_a_message_was_dropped(app: AppFixture) -> None:
     found = prompt_history.diff_prompts(a, b)
     assert {why for _, why in found.removed} == {"in the summary"}
     turns = [
-        prompt_history.restore_sent_prompts(session.history, n, app.store.prompts) for n in (3, 4)
+        prompt_history.restore_sent_prompts(session.history, n, app.store.prompts.sent_for)
+        for n in (3, 4)
     ]
     assert (
         "\n- user · conversation · 6 tokens · Two? (in the summary)\n"
@@ -235,7 +239,7 @@ def test_the_diff_says_why_a_message_was_dropped(app: AppFixture) -> None:
 def test_a_turn_is_shown_call_by_call(app: AppFixture) -> None:
     session = app.session(searching_model())
     report_of(session.send("One of [[Filters]]?"))
-    turn = prompt_history.restore_sent_prompts(session.history, 1, app.store.prompts)
+    turn = prompt_history.restore_sent_prompts(session.history, 1, app.store.prompts.sent_for)
     assert '\nfind_excerpts({"query": "filters 1"})\n' in prompts.sent_prompts_text(turn)
     assert prompts.sent_prompts_text(turn).count("══ turn") == 2
     many = tuple(DroppedItem(id=f"m{n}", reason="no room") for n in range(30))

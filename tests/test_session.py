@@ -130,7 +130,7 @@ def test_reasoning_is_sent_back_as_it_is_stored(app: AppFixture) -> None:
     assert sent[-2].thinking == ThinkingBlocks(
         provider="openai", blocks=({"message": {"text": "a\ufffdb", "sure": None}},)
     )
-    assert app.store.prompts(session.history[0].id)[1].prompt.messages == tuple(
+    assert app.store.prompts.sent_for(session.history[0].id)[1].prompt.messages == tuple(
         m.as_stored() for m in sent
     )
 

@@ -11,7 +11,7 @@ from conftest import Program
 from factories import NOON
 
 from zkchat_cli.models.conversations import Conversation
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 HOSTILE_TITLE = "what is $(touch pwned) `touch pwned` 'x' \"y\" ); touch pwned; #"
 

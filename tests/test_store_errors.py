@@ -16,8 +16,9 @@ from factories import NOON, message, store_conversation
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models.messages import ZkChatMessage
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import VERSION, connect
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.database import connect
+from zkchat_cli.store.sqlite.store_connection import StoreConnection
 
 KILLER = Path(__file__).with_name("writer_killer.py")
 
@@ -39,7 +40,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {each.name: each.read_bytes() for each in folder.iterdir()}
 
 
-def test_a_store_of_another_version_is_refused_and_untouched(tmp_path: Path) -> None:
+def test_a_store_of_a_newer_layout_is_refused_and_untouched(tmp_path: Path) -> None:
     file = make_store(tmp_path / "c.db", message("user", "words", "q1"))
     newer = sqlite3.connect(file)
     newer.execute("PRAGMA user_version = 99")
@@ -47,8 +48,8 @@ def test_a_store_of_another_version_is_refused_and_untouched(tmp_path: Path) -> 
     before = contents(tmp_path)
     error = refused(file)
     assert (
-        f"written by another version of zkchat (layout 99, this one knows {VERSION})"
-        in error.message
+        "was written by a newer zkchat: it has layout 86, and this zkchat knows layout 1; it was "
+        "not changed" in error.message
     )
     assert "Update zkchat" in error.hint
     assert contents(tmp_path) == before
@@ -75,7 +76,7 @@ def test_a_permanent_lock_is_an_error(tmp_path: Path) -> None:
     holder = sqlite3.connect(file, isolation_level=None)
     connection = connect(file)
     connection.execute("PRAGMA busy_timeout = 20")
-    store = ChatSessionStore(connection, file)
+    store = ChatSessionStore(StoreConnection(connection, file))
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="another program keeps it locked"):
         store.add("c1", message("user", "words", "q1"))
@@ -134,7 +135,7 @@ def test_many_processes_can_create_the_store_at_the_same_moment(tmp_path: Path) 
     script = """if True:
         import sys, time
         from pathlib import Path
-        from zkchat_cli.store.chat_session_store import ChatSessionStore
+        from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
         time.sleep(max(0, float(sys.argv[2]) - time.time()))
         ChatSessionStore.open(Path(sys.argv[1])).close()

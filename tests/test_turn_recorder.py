@@ -23,7 +23,7 @@ from zkchat_cli.errors import ProviderError, StoreError
 from zkchat_cli.events import MessageStored, Notice, TextDelta, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import StreamFailed, StreamFinished
 from zkchat_cli.models.messages import TokenUsage
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
 LONG = "An answer that takes some pages of the disk. " * 1000
@@ -38,25 +38,25 @@ def test_a_turn_is_stored_in_two_transactions(app: AppFixture) -> None:
     report_of(session.send("Hello"))  # which begins the conversation
     session.memory.remember("The roof deadline is 3 June")
     statements: list[str] = []
-    app.store._db.set_trace_callback(statements.append)
+    app.store.connection.db.set_trace_callback(statements.append)
     report_of(session.send("When is the roof deadline?"))
-    app.store._db.set_trace_callback(None)
+    app.store.connection.db.set_trace_callback(None)
     assert [each for each in statements if each in ("BEGIN IMMEDIATE", "COMMIT")] == [
         "BEGIN IMMEDIATE",
         "COMMIT",
     ] * 2
-    assert app.store.calibration(session.runtime.model.name).text != 1.0
-    assert app.store.facts(str(app.vault.root))[0].last_accessed == NOON
+    assert app.store.prompts.calibration(session.runtime.model.name).text != 1.0
+    assert app.store.facts.current(str(app.vault.root))[0].last_accessed == NOON
 
 
 def fill_disk(store: ChatSessionStore) -> None:
     """From now on the store's file may not grow, as on a full disk."""
-    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
-    store._db.execute(f"PRAGMA max_page_count = {pages}")
+    pages = store.connection.db.execute("PRAGMA page_count").fetchone()[0]
+    store.connection.db.execute(f"PRAGMA max_page_count = {pages}")
 
 
 def free_disk(store: ChatSessionStore) -> None:
-    store._db.execute("PRAGMA max_page_count = 1000000")
+    store.connection.db.execute("PRAGMA max_page_count = 1000000")
 
 
 def test_the_conversation_continues_in_memory_while_the_disk_is_full(app: AppFixture) -> None:
@@ -101,7 +101,7 @@ def test_an_unstored_conversation_is_stored_later(
         ("user", "complete"),
         ("assistant", "complete"),
     ]
-    assert len(app.store.prompts(session.history[0].id)) == 1
+    assert len(app.store.prompts.sent_for(session.history[0].id)) == 1
 
 
 def test_a_failed_call_on_a_full_disk_reports_both_problems(app: AppFixture) -> None:

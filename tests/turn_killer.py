@@ -28,8 +28,8 @@ from terminal_screen import Chat
 
 from zkchat_cli.cli.app import run
 from zkchat_cli.models.messages import ZkChatMessage
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.repair import check_store
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.repair import check_store
 
 ANSWER = "The roof leaks where a slate is broken."
 SCRIPT = (

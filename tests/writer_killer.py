@@ -20,7 +20,7 @@ from factories import NOON, chunk, make_compaction, make_usage, message
 
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.prompts import Prompt, PromptMessage, SentPrompt
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 TICK = 15
 """Instructions of SQLite's machine."""
@@ -47,7 +47,7 @@ def write_until_killed(
     The ids of what is stored are written to a pipe.
     """
     store = ChatSessionStore.open(file)
-    database = store._db
+    database = store.connection.db
     database.execute("PRAGMA synchronous = OFF")  # which is for power cuts
 
     def countdown(left: int) -> Callable[..., int]:
@@ -133,13 +133,17 @@ def find_problems(file: Path, acknowledged: set[str], thorough: bool) -> list[st
     if len(history) != len(log):
         problems.append(f"the branch has {len(history)} of {len(log)} messages")
     last = next((m for m in reversed(history) if m.role == "user" and m.status == "complete"), None)
-    if last and [each.prompt for each in store.prompts(last.id)] != [
+    if last and [each.prompt for each in store.prompts.sent_for(last.id)] != [
         prompt_of(last.id, last.content)
     ]:
         problems.append(f"the prompt of {last.id} is another")
     if thorough:
-        problems += [row for (row,) in store._db.execute("PRAGMA integrity_check") if row != "ok"]
-        store._db.execute("INSERT INTO message_index (message_index) VALUES ('integrity-check')")
+        problems += [
+            row for (row,) in store.connection.db.execute("PRAGMA integrity_check") if row != "ok"
+        ]
+        store.connection.db.execute(
+            "INSERT INTO message_index (message_index) VALUES ('integrity-check')"
+        )
     store.close()
     return problems
 

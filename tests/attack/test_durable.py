@@ -29,9 +29,9 @@ from zkchat_cli.errors import StoreError
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.prompts import SentPrompt
-from zkchat_cli.store import repair
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
+from zkchat_cli.store.sqlite import repair
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
 from zkchat_cli.vault.edit.transaction import content_hash
 from zkchat_cli.vault.index import database as index_database
 from zkchat_cli.vault.vault import Vault
@@ -101,7 +101,7 @@ def file(tmp_path: Path) -> Path:
                 )
                 head = answer.id
         for number in range(3):
-            store.remember(
+            store.facts.remember(
                 str(tmp_path / "notes"),
                 Fact(
                     key=f"k{number}",
@@ -126,12 +126,14 @@ def texts(store: ChatSessionStore, vault: str) -> Iterator[Callable[[], dict[str
         for turn in range(8):
             id_ = f"{talk}q{turn}"
             yield lambda id_=id_: {
-                f"{id_} sent": m.content for p in store.prompts(id_) for m in p.prompt.messages
+                f"{id_} sent": m.content
+                for p in store.prompts.sent_for(id_)
+                for m in p.prompt.messages
             }  # type: ignore[misc]
     yield lambda: {
         each.message.id: each.message.content for each in store.search(None, "roof slate")
     }
-    yield lambda: {fact.key: fact.content for fact in store.facts(vault)}
+    yield lambda: {fact.key: fact.content for fact in store.facts.current(vault)}
 
 
 def everything(store: ChatSessionStore, vault: str) -> dict[str, str]:
@@ -358,7 +360,7 @@ def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(
                     or message.id not in said
                     or message.content == DAMAGED_MESSAGE
                 )
-            assert all(said[fact.key] == fact.content for fact in store.facts(vault))
+            assert all(said[fact.key] == fact.content for fact in store.facts.current(vault))
     assert saved
 
 
@@ -378,7 +380,7 @@ def test_a_destroyed_header_loses_nothing(file: Path) -> None:
 OPEN = """
 import sys
 from pathlib import Path
-from zkchat_cli.store.database import connect
+from zkchat_cli.store.sqlite.database import connect
 
 store = connect(Path(sys.argv[1]))
 print("open", flush=True)

@@ -32,7 +32,7 @@ from zkchat_cli.config.schema import McpServer
 from zkchat_cli.errors import UsageError
 from zkchat_cli.importers.conversation_file import read_claude_code, read_codex
 from zkchat_cli.mcp_client.servers import McpServers
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.tools.base import ToolArgumentError
 from zkchat_cli.vault.vault import Vault
 

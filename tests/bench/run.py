@@ -45,7 +45,7 @@ from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.reports import TurnReport
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary, open_encoder
 
 SEED = 7

@@ -19,8 +19,8 @@ from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import Role, ZkChatMessage
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import connect
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.database import connect
 
 CONVERSATIONS = 5_000
 MESSAGES = 1_000_000

@@ -43,7 +43,8 @@ from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.paths import app_paths
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.port import SessionStore
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.edit.transaction import ALLOWED, UNASKED, UNASKED_CALL, Approve, Decision
@@ -61,7 +62,7 @@ class App:
 
     loaded: LoadedConfig
     vault: Vault
-    store: ChatSessionStore
+    store: SessionStore
     opened_model: OpenedModel
     options: StartupOptions = field(default_factory=StartupOptions)
     # Why conversations are only in memory, where they should be stored

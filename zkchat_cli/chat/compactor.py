@@ -415,7 +415,7 @@ class SummaryWriter:
         self._counter = runtime.counter
         if runtime.summarizer is not None:
             self._counter = runtime.counter.calibrated(
-                services.store.calibration(self.model.name), exact=self.model.exact
+                services.store.prompts.calibration(self.model.name), exact=self.model.exact
             )
 
     def write(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli.context.passages import RecallPassage, split_message
 from zkchat_cli.errors import StoreError
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.port import SessionStore
 from zkchat_cli.vault.search.semantic import SemanticSearch
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ _NEWEST = 2**63 - 1
 class MessageVectors:
     """The vectors of one conversation's passages. `cosines` is what a RecallIndex compares by."""
 
-    def __init__(
-        self, store: ChatSessionStore, semantic: SemanticSearch, conversation_id: str
-    ) -> None:
+    def __init__(self, store: SessionStore, semantic: SemanticSearch, conversation_id: str) -> None:
         self._store = store
         self._semantic = semantic
         self._conversation_id = conversation_id
@@ -52,7 +50,7 @@ class MessageVectors:
         if not self._semantic.has_failed:
             # What was read before is used
             with self._semantic.failures_reported(), suppress(StoreError):
-                new = self._store.vectors(
+                new = self._store.vectors.of_messages(
                     self._conversation_id, self._semantic.embedder.id, self._last_read
                 )
         # Which takes 10 ms
@@ -83,11 +81,11 @@ class MessageEmbedder:
     its own.
     """
 
-    def __init__(self, store: ChatSessionStore, vault: str, semantic: SemanticSearch) -> None:
+    def __init__(self, store: SessionStore, vault: str, semantic: SemanticSearch) -> None:
         self._session_store = store
         self._vault = vault
         self._semantic = semantic
-        self._store: ChatSessionStore | None = None
+        self._store: SessionStore | None = None
         self._complete_at: int | None = None
 
     def compute_missing(
@@ -106,7 +104,7 @@ class MessageEmbedder:
         # A store that cannot be written is reported by the next turn
         with self._semantic.failures_reported(), suppress(StoreError):
             self._store = store = self._store or self._session_store.reopen()
-            version = store.changes_of_others()
+            version = store.changes().others
             before = _NEWEST
             done = 0
             while version != self._complete_at:
@@ -117,8 +115,8 @@ class MessageEmbedder:
                     if claimed is None:
                         return False
                     embedder = self._semantic.embedder.id
-                    if facts := store.facts_without_vectors(self._vault, embedder, BATCH):
-                        store.add_fact_vectors(
+                    if facts := store.vectors.facts_without(self._vault, embedder, BATCH):
+                        store.vectors.add_for_facts(
                             embedder,
                             dict(
                                 zip(
@@ -129,12 +127,12 @@ class MessageEmbedder:
                             ),
                         )
                         continue
-                    found = store.without_vectors(self._vault, embedder, before, BATCH)
+                    found = store.vectors.messages_without(self._vault, embedder, before, BATCH)
                     if not found:
                         self._complete_at = version
                         break
                     packed = _pack_vectors(self._semantic, [content for _, _, content in found])
-                    store.add_vectors(
+                    store.vectors.add_for_messages(
                         embedder, {id_: p for (_, id_, _), p in zip(found, packed, strict=True)}
                     )
                 before = found[-1][0]

@@ -117,7 +117,7 @@ class PromptBuilder:
         if known != last and not (current and current[0].id == known):
             sent = (
                 frozenset(tool.name for tool in each.prompt.tools)
-                for each in reversed(self._services.store.prompts(last))
+                for each in reversed(self._services.store.prompts.sent_for(last))
             )
             tools = next(filter(None, sent), frozenset())
             self._offered_tools = last, tools

@@ -25,7 +25,7 @@ from zkchat_cli.llm.base import Model, Options, Window
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.models.messages import Role, ToolCall, ZkChatMessage
 from zkchat_cli.models.prompts import Calibration, Retrieval
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.port import SessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
 from zkchat_cli.vault.edit.transaction import UNASKED, UNASKED_CALL, Approve, Decision
@@ -99,7 +99,7 @@ class SessionServices:
     """
 
     vault: Vault
-    store: ChatSessionStore
+    store: SessionStore
     now: Callable[[], str]
     clock: Callable[[], float]
     new_id: Callable[[], str]

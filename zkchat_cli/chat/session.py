@@ -113,7 +113,7 @@ class ZkChatSession:
         self.runtime = self._calibrated(self.runtime)
 
     def _calibrated(self, runtime: Runtime) -> Runtime:
-        return runtime.calibrated(self.store.calibration(runtime.model.name))
+        return runtime.calibrated(self.store.prompts.calibration(runtime.model.name))
 
     def _with_external(self, runtime: Runtime) -> Runtime:
         """The runtime with the tools of other programs that can be called now, beside zkchat's
@@ -278,7 +278,7 @@ class ZkChatSession:
             sent = (
                 turn.sent
                 if turn is not None and turn.closed and turn.user.id == question
-                else self.store.prompts(question)
+                else self.store.prompts.sent_for(question)
             )
             compacted_since = (
                 state.compaction is not None and state.compaction.made_after == state.head

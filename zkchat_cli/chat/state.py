@@ -18,7 +18,7 @@ from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ZkChatMessage, branch_to, split_into_exchanges
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.store.rows import paused_gc
+from zkchat_cli.store.paused_gc import paused_gc
 from zkchat_cli.tokens.counter import TokenCounter
 
 # This many new objects at once mean that a long conversation is being opened

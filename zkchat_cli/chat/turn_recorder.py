@@ -8,7 +8,7 @@ from zkchat_cli.errors import StoreError
 from zkchat_cli.events import Notice
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import Calibration, SentPrompt
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.port import SessionStore
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 
@@ -37,7 +37,7 @@ class TurnRecorder:
     """Stores the turns of one conversation. A problem with the store stops no turn."""
 
     def __init__(
-        self, store: ChatSessionStore, state: ConversationState, now: Callable[[], str]
+        self, store: SessionStore, state: ConversationState, now: Callable[[], str]
     ) -> None:
         self._store = store
         self._state = state

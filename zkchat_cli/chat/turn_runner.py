@@ -101,7 +101,7 @@ class TurnRunner:
             # Before the documents: how much of them fits depends on the window
             with turn.timer("model"):
                 prepare_model(turn.runtime.model)
-                turn.calibrate(self.services.store.calibration(turn.runtime.model.name))
+                turn.calibrate(self.services.store.prompts.calibration(turn.runtime.model.name))
             warnings = self._decide_documents()
             yield events.MessageStored(turn.user.id, turn.user.references)
             yield from (*notices, *warnings, *problems)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.config.loader import LoadedConfig
     from zkchat_cli.models.notes import IndexReport
-    from zkchat_cli.store.chat_session_store import ChatSessionStore
+    from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
     from zkchat_cli.vault.vault import Vault
     from zkchat_cli.views.text import StyledLine
 
@@ -142,7 +142,7 @@ class CommandContext:
         VaultError.
         """
         from zkchat_cli.app.settings import required_vault_folder, vault_folder
-        from zkchat_cli.store.chat_session_store import ChatSessionStore
+        from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
         folder = vault_folder(self.config) if anywhere else required_vault_folder(self.config)
         with closing(ChatSessionStore.open_to_read(self.config.paths.store_file)) as store:

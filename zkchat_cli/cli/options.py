@@ -130,7 +130,7 @@ def complete_settings() -> list[tuple[str, str]]:
 
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
-    from zkchat_cli.store.chat_session_store import ChatSessionStore
+    from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
     with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:
         found = [

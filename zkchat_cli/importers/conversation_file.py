@@ -33,7 +33,7 @@ from zkchat_cli.models.base import Count
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import Role, ToolCall, ZkChatMessage
 from zkchat_cli.models.notes import DocumentReference
-from zkchat_cli.store.rows import paused_gc
+from zkchat_cli.store.paused_gc import paused_gc
 from zkchat_cli.text.truncate import truncate
 
 _VERSION = ConversationArchive.model_fields["version"].default

@@ -19,7 +19,7 @@ from zkchat_cli.memory.facts import StoredMemory
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import NoteUsage
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.port import SessionStore
 from zkchat_cli.text.truncate import truncate_to_minute
 from zkchat_cli.text.words import detect_languages, terms
 from zkchat_cli.tokens.counter import TokenCounter
@@ -49,7 +49,7 @@ class Memory:
     def __init__(
         self,
         vault: Vault,
-        store: ChatSessionStore,
+        store: SessionStore,
         settings: Config,
         now: Callable[[], str],
         *,
@@ -198,7 +198,7 @@ class Memory:
         """
         version = self._store.changes()
         if version != self._facts_version:
-            self._facts = self._store.facts(self._vault_key)
+            self._facts = self._store.facts.current(self._vault_key)
             self._facts_version = version
         return self._facts
 
@@ -209,7 +209,7 @@ class Memory:
     @cached_property
     def _cited_notes(self) -> tuple[NoteUsage, ...]:
         """The notes that several conversations had cited when this one began."""
-        return self._store.often_cited(self._vault_key)
+        return self._store.facts.often_cited(self._vault_key)
 
     def _is_note(self, path: str) -> bool:
         with suppress(VaultError, OSError):
@@ -239,7 +239,7 @@ class Memory:
         cosines: dict[StoredMemory, float] = {}
         if remembered and self._semantic is not None:
             with self._semantic.failures_reported():
-                packed = self._store.fact_vectors(self._vault_key, self._semantic.embedder.id)
+                packed = self._store.vectors.of_facts(self._vault_key, self._semantic.embedder.id)
                 stored = self._semantic.stored_similarities(text, packed)
                 cosines = {
                     remembered[key]: cosine for key, cosine in stored.items() if key in remembered
@@ -301,7 +301,7 @@ class Memory:
         fact = Fact(
             key=key, content=content, source=source, created_at=self._now(), agent=agent, **place
         )
-        replaced = self._store.remember(self._vault_key, fact)
+        replaced = self._store.facts.remember(self._vault_key, fact)
         if source == "model":
             instead = (
                 f", in place of: {replaced.content}"
@@ -353,7 +353,7 @@ class Memory:
     def forget(self, key: str) -> Fact:
         """Delete the fact that `find_fact` finds, and the older ones it replaced."""
         fact = self.find_fact(key)
-        return self._store.forget(self._vault_key, fact.key) or fact
+        return self._store.facts.forget(self._vault_key, fact.key) or fact
 
     # earlier messages
 

@@ -194,3 +194,12 @@ def branch_to(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChat
         found.append(messages[head_id])
         head_id = found[-1].parent_id
     return tuple(reversed(found))
+
+
+def is_chat(message: ZkChatMessage) -> bool:
+    """Whether it is a question or an answer, not a tool call or its result: what a conversation
+    counts as its messages.
+    """
+    if message.role == "assistant":
+        return bool(message.content) and not message.tool_calls
+    return message.role == "user"

@@ -1,3 +1,3 @@
-"""Conversations on disk, in one SQLite file: nothing that was said is lost, and no SQL leaves this
-package.
+"""Conversations on disk: nothing that was said is lost. `port.py` says what a store offers, and
+`sqlite/` is the one that keeps everything in one SQLite file.
 """

@@ -81,7 +81,7 @@ def _sent_prompts(
     with ctx.open_app() as app:
         conversation = app.find(id_).id
         return conversation, [
-            restore_sent_prompts(app.store.history(conversation), turn, app.store.prompts)
+            restore_sent_prompts(app.store.history(conversation), turn, app.store.prompts.sent_for)
             for turn in turns
         ]
 

@@ -58,7 +58,7 @@ def show(
     ] = "",
 ) -> None:
     """A conversation's messages, and the sources of each answer."""
-    from zkchat_cli.store.rows import is_chat
+    from zkchat_cli.models.messages import is_chat
     from zkchat_cli.views import stored_items
 
     first = _moment("--since", since)

@@ -166,7 +166,7 @@ def mentions(
 ) -> None:
     """The notes that answers used most, over all conversations."""
     with ctx.open_app() as app:
-        used = app.store.most_used_notes(str(app.vault.root), limit)
+        used = app.store.facts.most_used_notes(str(app.vault.root), limit)
     lines = []
     for each in used:
         counts = (

@@ -5,7 +5,7 @@ from contextlib import closing
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models.conversations import ConversationOverview
 from zkchat_cli.slash.base import CommandResult, Topic, declare_command
-from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.port import SessionStore
 from zkchat_cli.text.numbers import parse_number
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import stored_items
@@ -37,7 +37,7 @@ def _numbered_lines(others: list[ConversationOverview]) -> list[StyledLine]:
     return lines
 
 
-def _others(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationOverview]:
+def _others(session: ZkChatSession, store: SessionStore) -> list[ConversationOverview]:
     """The other conversations with these notes, latest first."""
     known = store.conversations(str(session.vault.root), stored_items.MAX_LISTED)
     return [each for each in known if each.id != session.conversation.id]

@@ -17,7 +17,9 @@ def show(session: ZkChatSession, argument: str) -> str:
     if argument != LAST and parse_number(argument) is None:
         return prompt_text(session.prompt(argument or None))
     turn = find_question(session, argument).turn
-    return sent_prompts_text(restore_sent_prompts(session.history, turn, session.store.prompts))
+    return sent_prompts_text(
+        restore_sent_prompts(session.history, turn, session.store.prompts.sent_for)
+    )
 
 
 COMMAND = declare_command(

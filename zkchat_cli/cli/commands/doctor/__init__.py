@@ -59,7 +59,7 @@ def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
     StoreError.
     """
     from zkchat_cli.app import factory
-    from zkchat_cli.store.repair import repair_store
+    from zkchat_cli.store.sqlite.repair import repair_store
 
     file = ctx.config.paths.store_file
     done = repair_store(file, factory.now()[:10]) if file.exists() else None

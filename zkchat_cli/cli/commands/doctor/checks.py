@@ -17,8 +17,8 @@ from zkchat_cli.errors import ProviderError, StoreUnwritable, VaultError, Zkchat
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ListsModels
 from zkchat_cli.llm.http_client import mask_address
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.repair import check_store
+from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+from zkchat_cli.store.sqlite.repair import check_store
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
 from zkchat_cli.vault.search import embedder as embedding

@@ -15,10 +15,19 @@ from pathlib import Path
 
 from zkchat_cli.errors import StoreError, reason
 from zkchat_cli.store import input_history
-from zkchat_cli.store.database import transaction
+from zkchat_cli.store.sqlite.database import transaction
 
 # Seconds to wait for readers of the -wal file
 LOG_TIMEOUT = 2.0
+_TYPED = """
+    SELECT vault, content FROM message JOIN conversation ON conversation.id = conversation_id
+    WHERE conversation.id = :id AND role = 'user'
+    UNION ALL
+    SELECT vault, title FROM conversation WHERE id = :id AND title IS NOT NULL
+"""
+_RELEASE_FACTS = """
+    UPDATE fact SET conversation_id = NULL, message_id = NULL WHERE conversation_id = ?
+"""
 
 
 def delete(db: sqlite3.Connection, file: Path | None, ids: Sequence[str]) -> None:
@@ -28,11 +37,9 @@ def delete(db: sqlite3.Connection, file: Path | None, ids: Sequence[str]) -> Non
     if file is not None:
         _delete_typed_lines(db, file.parent, ids)
     db.execute("INSERT INTO pending_cleanup DEFAULT VALUES")
-    each = [(id_,) for id_ in ids]
-    db.executemany(
-        "UPDATE fact SET conversation_id = NULL, message_id = NULL WHERE conversation_id = ?", each
-    )
-    db.executemany("DELETE FROM conversation WHERE id = ?", each)
+    for id_ in ids:
+        db.execute(_RELEASE_FACTS, (id_,))
+        db.execute("DELETE FROM conversation WHERE id = ?", (id_,))
 
 
 def _delete_typed_lines(db: sqlite3.Connection, folder: Path, ids: Sequence[str]) -> None:
@@ -40,12 +47,9 @@ def _delete_typed_lines(db: sqlite3.Connection, folder: Path, ids: Sequence[str]
     store that cannot be written keeps both.
     """
     texts: defaultdict[Path, set[str]] = defaultdict(set)
-    select = """
-        SELECT vault, content FROM message JOIN conversation ON conversation.id = conversation_id
-            WHERE conversation.id = :id AND role = 'user'
-        UNION ALL SELECT vault, title FROM conversation WHERE id = :id AND title IS NOT NULL"""
-    for vault, text in (row for id_ in ids for row in db.execute(select, {"id": id_})):
-        texts[input_history.history_file(folder, vault)].add(text.strip())
+    for id_ in ids:
+        for vault, text in db.execute(_TYPED, {"id": id_}):
+            texts[input_history.history_file(folder, vault)].add(text.strip())
     for file, lines in texts.items():
         try:
             input_history.delete_lines(file, lines)
@@ -61,7 +65,8 @@ def _delete_typed_lines(db: sqlite3.Connection, folder: Path, ids: Sequence[str]
 
 def clean_up(db: sqlite3.Connection, file: Path | None, timeout: float) -> None:
     """Remove the words of all deleted conversations, also those of other processes, or of a process
-    that was killed. Raises StoreError if a file may still contain some.
+    that was killed. `timeout`: seconds to wait for other programs. Raises StoreError if a file may
+    still contain some.
     """
     [last] = db.execute("SELECT max(seq) FROM pending_cleanup").fetchone()
     if last is None:
@@ -69,15 +74,18 @@ def clean_up(db: sqlite3.Connection, file: Path | None, timeout: float) -> None:
     with transaction(db):
         db.execute("INSERT INTO message_index (message_index) VALUES ('optimize')")
     if file is not None:
-        # Its own connection, for another timeout
-        with closing(sqlite3.connect(file, timeout=timeout)) as other:
-            [is_in_use, *_] = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if is_in_use:
-            problem = (
-                f"Deleted, but {file}-wal still has the words: another program reads the store"
-            )
-            raise StoreError(
-                problem, "Close that program; the next start of zkchat empties the file."
-            )
+        _empty_log(file, timeout)
     with transaction(db):
         db.execute("DELETE FROM pending_cleanup WHERE seq <= ?", (last,))
+
+
+def _empty_log(file: Path, timeout: float) -> None:
+    """Truncate the -wal file. Raises StoreError while another program reads it."""
+    # A connection of its own, for another timeout
+    with closing(sqlite3.connect(file, timeout=timeout)) as other:
+        [is_in_use, *_] = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if is_in_use:
+        raise StoreError(
+            f"Deleted, but {file}-wal still has the words: another program reads the store",
+            "Close that program; the next start of zkchat empties the file.",
+        )

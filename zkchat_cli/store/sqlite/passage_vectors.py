@@ -1,0 +1,103 @@
+"""The tables `message_vector` and `fact_vector`: the vectors of a message's or a fact's passages,
+as 8-bit integers; none if the model does not know its language. No export has them: they are made
+again.
+"""
+
+from collections.abc import Mapping
+
+from zkchat_cli.store.port import (
+    MessageWithoutVectors,
+    PassageVectors,
+    StoredMessageVectors,
+)
+from zkchat_cli.store.sqlite.store_connection import StoreConnection
+
+_MESSAGES_WITHOUT = """
+    SELECT message.seq, message.id, message.content
+    FROM message JOIN conversation ON conversation.id = message.conversation_id
+    WHERE conversation.vault = :vault
+        AND message.seq < :before
+        AND message.role IN ('user', 'assistant')
+        AND trim(message.content) <> ''
+        AND NOT EXISTS (
+            SELECT 1 FROM message_vector
+            WHERE message_seq = message.seq AND embedder = :embedder
+        )
+    ORDER BY message.seq DESC
+    LIMIT :limit
+"""
+_ADD_MESSAGE = """
+    INSERT OR REPLACE INTO message_vector (conversation_seq, message_seq, embedder, passages)
+    SELECT conversation.seq, message.seq, :embedder, :passages
+    FROM message JOIN conversation ON conversation.id = message.conversation_id
+    WHERE message.id = :id
+"""
+_OF_MESSAGES = """
+    SELECT message_vector.seq, message.id, passages
+    FROM message_vector JOIN message ON message.seq = message_seq
+    WHERE conversation_seq = (SELECT seq FROM conversation WHERE id = :conversation)
+        AND message_vector.seq > :after
+        AND embedder = :embedder
+    ORDER BY message_vector.seq
+"""
+_FACTS_WITHOUT = """
+    SELECT seq, content FROM fact
+    WHERE vault = ?
+        AND ended_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_seq = seq AND embedder = ?)
+    ORDER BY seq DESC
+    LIMIT ?
+"""
+_ADD_FACT = """
+    INSERT OR REPLACE INTO fact_vector
+    SELECT seq, :embedder, :passages FROM fact WHERE seq = :seq AND ended_at IS NULL
+"""
+_OF_FACTS = """
+    SELECT key, passages FROM fact_vector JOIN fact ON seq = fact_seq
+    WHERE vault = ? AND ended_at IS NULL AND embedder = ?
+"""
+
+
+class SqlitePassageVectors(PassageVectors):
+    """The vectors in the store's file."""
+
+    def __init__(self, connection: StoreConnection) -> None:
+        self._connection = connection
+
+    def of_messages(
+        self, conversation_id: str, embedder: str, after: int
+    ) -> list[StoredMessageVectors]:
+        values = {"conversation": conversation_id, "embedder": embedder, "after": after}
+        with self._connection.reading("read the vectors of messages") as db:
+            return list(map(StoredMessageVectors._make, db.execute(_OF_MESSAGES, values)))
+
+    def messages_without(
+        self, vault: str, embedder: str, before: int, limit: int
+    ) -> list[MessageWithoutVectors]:
+        values = {"vault": vault, "embedder": embedder, "before": before, "limit": limit}
+        with self._connection.reading("look for messages without vectors") as db:
+            return list(map(MessageWithoutVectors._make, db.execute(_MESSAGES_WITHOUT, values)))
+
+    def add_for_messages(self, embedder: str, vectors: Mapping[str, bytes]) -> None:
+        values = [
+            {"id": id_, "embedder": embedder, "passages": passages}
+            for id_, passages in vectors.items()
+        ]
+        with self._connection.writing("store the vectors of messages") as db:
+            db.executemany(_ADD_MESSAGE, values)
+
+    def of_facts(self, vault: str, embedder: str) -> dict[str, bytes]:
+        with self._connection.reading("read the vectors of facts") as db:
+            return dict(db.execute(_OF_FACTS, (vault, embedder)).fetchall())
+
+    def facts_without(self, vault: str, embedder: str, limit: int) -> dict[int, str]:
+        with self._connection.reading("look for facts without vectors") as db:
+            return dict(db.execute(_FACTS_WITHOUT, (vault, embedder, limit)).fetchall())
+
+    def add_for_facts(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
+        values = [
+            {"seq": seq, "embedder": embedder, "passages": passages}
+            for seq, passages in vectors.items()
+        ]
+        with self._connection.writing("store the vectors of facts") as db:
+            db.executemany(_ADD_FACT, values)

@@ -1,0 +1,60 @@
+"""One connection to the store, which its parts share."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from zkchat_cli.errors import StoreUnwritable
+from zkchat_cli.store.port import StoreChanges
+from zkchat_cli.store.sqlite.database import transaction
+from zkchat_cli.store.sqlite.sqlite_errors import describe_store, translate_errors
+
+
+class StoreConnection:
+    """A connection that threads may share, one at a time: a thread that calls SQLite while a
+    statement of another one calls `checksum` would wait for it and hold Python's global lock, which
+    `checksum` needs.
+    """
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        file: Path | None = None,
+        write_error: StoreUnwritable | None = None,
+    ) -> None:
+        """`file` is None for a store in memory. `write_error` says why the file cannot be written;
+        `db` is then a copy in memory.
+        """
+        self.db = db
+        self.file = file
+        self.write_error = write_error
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def reading(self, action: str) -> Iterator[sqlite3.Connection]:
+        """The database, for this thread alone. Raises StoreError that says what `action` failed."""
+        with self._lock, translate_errors(self.file, action):
+            yield self.db
+
+    @contextmanager
+    def writing(self, action: str) -> Iterator[sqlite3.Connection]:
+        """The same in one transaction. Raises StoreUnwritable for a store that can only be read."""
+        if self.write_error is not None:
+            why = self.write_error.message.partition(": ")[2]
+            raise StoreUnwritable(
+                f"{describe_store(self.file)} cannot {action}: {why}", self.write_error.hint
+            )
+        with self.reading(action) as db, transaction(db):
+            yield db
+
+    def changes(self) -> StoreChanges:
+        """Figures that change whenever anything has been written."""
+        with self.reading("be checked for changes") as db:
+            [others] = db.execute("PRAGMA data_version").fetchone()
+            return StoreChanges(own=db.total_changes, others=others)
+
+    def close(self) -> None:
+        with self.reading("be closed") as db:
+            db.close()
