@@ -169,7 +169,7 @@ OPENERS = {
     "cli/commands/mcp.py": "the package's own skill",
     "terminal/screen.py": "os.devnull",
     "logging_setup.py": "opens to write",
-    "store/repair.py": "locks",
+    "store/sqlite/repair.py": "locks",
     "vault/edit/transaction.py": "locks, and reads up to a limit",
 }
 

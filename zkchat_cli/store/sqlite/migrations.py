@@ -130,7 +130,7 @@ def upgrade(
         action = f"be upgraded from layout {layout} to {newest}"
         with translate_errors(file, action):
             before = _read_contents(connection)
-            with _copy_kept_if_it_succeeds(connection, file if copied else None, newest):
+            with _copy_kept_if_it_succeeds(file if copied else None, newest):
                 try:
                     for migrate in layouts[layout:]:
                         migrate(connection)
@@ -188,9 +188,7 @@ def _refusal(file: Path | None, action: str, why: str) -> StoreError:
 
 
 @contextmanager
-def _copy_kept_if_it_succeeds(
-    connection: sqlite3.Connection, file: Path | None, layout: int
-) -> Iterator[None]:
+def _copy_kept_if_it_succeeds(file: Path | None, layout: int) -> Iterator[None]:
     """Copy the store to a new file beside it, which is deleted if the block fails. Without a file
     nothing is copied.
     """
@@ -200,8 +198,10 @@ def _copy_kept_if_it_succeeds(
     copy = _free_name(file.with_name(f"{file.name}.before-{layout}"))
     try:
         create_database(copy)
-        with closing(sqlite3.connect(copy)) as target:
-            connection.backup(target)
+        # Through a connection of its own: SQLite copies nothing from one that is writing, and
+        # Python would wait for ever
+        with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(copy)) as target:
+            source.backup(target)
         yield
     except BaseException:
         copy.unlink(missing_ok=True)
