@@ -88,7 +88,7 @@ def test_a_store_of_layout_1_is_read_whole(file: Path) -> None:
         question = store.log(conversation.id)[0].id
         assert [len(sent.prompt.messages) for sent in store.prompts.sent_for(question)] == [2, 4]
         assert [note.relative_path for note in store.facts.most_used_notes(conversation.vault, 5)]
-        assert store.search(None, "gutters cleaned")[0].message.content.startswith("In October")
+        assert "gutters" in store.search(None, "gutters cleaned")[0].message.content
     assert names(file) == ["conversations.db"], "nothing had to be upgraded"
 
 
