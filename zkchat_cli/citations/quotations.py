@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from zkchat_cli.citations.marks import CitationMark
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.sentences import SENTENCE_END
 from zkchat_cli.text.words import find_cjk
 
 # Characters from which on words in quotation marks count as a quotation; a Chinese or Japanese
@@ -44,7 +45,7 @@ _BEFORE_BLOCK = lazy_pattern(
 _AFTER_BLOCK = lazy_pattern(r"[\s>—–(*_-]{0,9}")
 _BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\|))")
 """The end of a paragraph, a list item or a table row."""
-_SENTENCE_ENDS = lazy_pattern(r"[.!?…][\"'”’»)\]*_]*+\s|[。！？]")
+_SENTENCE_ENDS = lazy_pattern(SENTENCE_END)
 
 
 class Quotation(NamedTuple):

@@ -28,6 +28,7 @@ from zkchat_cli.citations.quotations import MIN_QUOTE
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.sentences import STATEMENT_END
 from zkchat_cli.text.words import CJK_CHARACTER, STOPWORDS, content_terms, fold
 from zkchat_cli.vault.note_reader import chunk_headings
 
@@ -60,9 +61,7 @@ _NEGATED_NEXT = lazy_pattern(rf"[ ,]*(?:[\w']+ )?{_NEGATION}|[ ,]*(?:\w+n't|cann
 _CONDITIONAL_NEXT = lazy_pattern(
     rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) )?(?:only|{_CONDITION})"
 )
-_SENTENCE = lazy_pattern(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)[.!?…;][\"')\]]*(?:\s|\Z|(?=[\u3040-\u9fff-]))|[。！？；]"
-)
+_STATEMENT = lazy_pattern(STATEMENT_END)
 _INTERJECTED = lazy_pattern(r"\([^()]*\)|, (?:which|who|whose|where|when)\b[^,]*,")
 _SUBJECT = r"(?:it|he|she|they|we|i|you|there|this|that|these|those)"
 _CLAUSE = lazy_pattern(
@@ -75,13 +74,13 @@ _REASON_FIRST = lazy_pattern(
 
 
 def _changes_what_follows(text: str) -> bool:
-    sentence = _SENTENCE.split(text[-REACH:])[-1]
+    sentence = _STATEMENT.split(text[-REACH:])[-1]
     clause = _CLAUSE.split(_REASON_FIRST.sub("", _INTERJECTED.sub(",", sentence), count=1))[-1]
     return bool(_CONDITIONAL.search(sentence) or _NEGATED.search(clause) or _LIMITED.search(clause))
 
 
 def _changes_what_precedes(text: str) -> bool:
-    sentence = _SENTENCE.split(text[:REACH], maxsplit=1)[0]
+    sentence = _STATEMENT.split(text[:REACH], maxsplit=1)[0]
     clause = re.split(r"[,;:()，、：（）]| - |\b(?:but|aber|mais|pero)\b", sentence, maxsplit=1)[0]
     return bool(
         _NEGATED_NEXT.match(sentence)
@@ -283,7 +282,7 @@ class QuotableChunk:
         if _changes_what_follows(before) or _changes_what_precedes(after):
             return True
         for gap in (text.text[end:at] for end, at in zip(ends, found[1:], strict=False)):
-            first, *others = _SENTENCE.split(gap)
+            first, *others = _STATEMENT.split(gap)
             if not others and (
                 _NEGATED.search(gap) or _CONDITIONAL.search(gap) or _LIMITED.search(gap)
             ):

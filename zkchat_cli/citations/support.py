@@ -13,12 +13,12 @@ from functools import cached_property
 from math import ceil
 
 from zkchat_cli.citations.quotes import BLOCK_BORDER
-from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models.citations import Support
 from zkchat_cli.models.notes import ContentChunk, Similarities
 from zkchat_cli.text.numbers import DIGITS, NUMBER_WORDS, may_count, number_parts
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.sentences import split_sentences
 from zkchat_cli.text.words import STOPWORDS, content_stems, find_cjk, stem, terms
 from zkchat_cli.vault.search.windows import split_windows
 

@@ -22,6 +22,7 @@ from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models.citations import Citation, CitationVerdict, Support
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.sentences import CLOSING, END_MARKS, SENTENCE_END
 from zkchat_cli.text.words import CJK_CHARACTER, find_cjk
 from zkchat_cli.vault.links.wikilinks import LinkName, WrittenLink, fold_name, link_key, resolve
 
@@ -260,7 +261,7 @@ A name may begin a sentence, as a bracket may.
 _RESERVED = str.maketrans(dict.fromkeys((_NUMBERED, _END), " "))
 _REPLACED = lazy_pattern(rf"[{_NUMBERED}\[]([0-9]+){_END}")
 _AFTER_SENTENCE = lazy_pattern(
-    rf"""([.!?…。！？]["'”’»」』*_)）]*+)[ \t]*+((?:{_NUMBERED}[0-9]+{_END}[ \t,]{{0,3}})+)"""
+    rf"""([{END_MARKS}]{CLOSING}*+)[ \t]*+((?:{_NUMBERED}[0-9]+{_END}[ \t,]{{0,3}})+)"""
 )
 """Numbers after a full stop belong to the sentence before it."""
 _SILENCE = lazy_pattern(
@@ -268,9 +269,8 @@ _SILENCE = lazy_pattern(
     r"notes\b|I found no sentence\b|(?:most likely|or): ",
     re.IGNORECASE,
 )
-_QUOTED_END = lazy_pattern(r"""[.!?…](?=['"’”»)\]*_]*+\s)|[。！？]""")
-_ENDS = ".!?…。！？"
-_NO_ENDS = dict(zip(map(ord, _ENDS), range(0xE002, 0xE009), strict=True))
+_QUOTED_END = lazy_pattern(SENTENCE_END)
+_NO_ENDS = dict(zip(map(ord, END_MARKS), range(0xE002, 0xE009), strict=True))
 """While sentences are split, what ends sentences within a quotation is another character."""
 _ENDS_AGAIN = {hidden: end for end, hidden in _NO_ENDS.items()}
 

@@ -24,6 +24,7 @@ from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import PromptKind, PromptMessage
 from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.sentences import end_mark
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
 
 # Characters; a longer message is a text to work on
@@ -64,7 +65,6 @@ _RULES = (
     r"daran\b|vergiss nicht\b",
     r"(?:从现在(?:开始|起)|从今以后|今后|以后|始终|总是|永远|务必|不要再|记住|牢记|请记)",
 )
-_SENTENCE_END = lazy_pattern(r"[.!?。！？\n]")
 
 
 def is_fixed(message: ZkChatMessage) -> bool:
@@ -84,9 +84,8 @@ def _gives_instruction(content: str) -> bool:
     found = _INSTRUCTION.search(content) if len(content) <= MAX_CLASSIFIED else None
     if found is None:
         return False
-    end = _SENTENCE_END.search(content, found.end())
     # "remember that note about owls?" is no instruction
-    return end is None or end[0] not in "?？"
+    return end_mark(content, found.end()) not in ("?", "？")
 
 
 INTERRUPTED = "\n[interrupted by the user]"

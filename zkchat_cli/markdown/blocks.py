@@ -7,12 +7,12 @@ definitions are one line, and HTML blocks are paragraphs. Blocks are read withou
 -->`, `%% %%`), a template's commands (`<% %>`), styles, scripts and blocks of math.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from zkchat_cli.markdown import inline
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.sentences import split_sentences
 
 _Code = Literal["fence", "code", "fence_end", "indented"]
 LineKind = Literal[
@@ -230,17 +230,6 @@ _NO_PROSE = lazy_pattern(
     rf"\^[\w-]+$|!{inline.WIKILINK}(?:$|\s*\^)|!{inline.LOOSE_LINK}$|<[^<>]*>$"
 )
 """Lines with only a block id, an image or a tag."""
-_SENTENCE_END = lazy_pattern(
-    r"""[.!?…]["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|[。！？]["”’）」]*"""
-)
-_LONGEST_ABBREVIATION = 9  # characters before its point
-_ABBREVIATION = lazy_pattern(
-    r"\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig|pp|vol|et "
-    r"al|env|ca|Nr|Tel|Abb|Kap|bzw|evtl|ggf|inkl|sog|vgl|zzgl|[A-Z]"
-    r"|(?:(?<!\bI )am|im|vom|zum|beim|de[mnrs]|das|die) \d\d?)\.$",
-    re.IGNORECASE,
-)
-"""The last are German ordinals, such as in dates: "am 3. Oktober"."""
 
 
 class MarkdownBlock(NamedTuple):
@@ -444,18 +433,3 @@ class _BlockReader:
                 )
         left = GAP.join([*pieces, self._text[begin:end]])
         return left if left.strip(" \t\0") or not (hidden or pieces) else None
-
-
-def split_sentences(paragraph: str) -> list[str]:
-    """The sentences of one paragraph, in languages with and without spaces between words; pieces
-    without a letter or digit are left out.
-    """
-    pieces: list[str] = []
-    begin = 0
-    for end in _SENTENCE_END.finditer(paragraph):
-        tail = paragraph[max(begin, end.start() - _LONGEST_ABBREVIATION) : end.end()].rstrip()
-        if tail and not _ABBREVIATION.search(tail):
-            pieces.append(paragraph[begin : end.end()].strip())
-            begin = end.end()
-    pieces.append(paragraph[begin:].strip())
-    return [piece for piece in pieces if piece[:1].isalnum() or any(c.isalnum() for c in piece)]

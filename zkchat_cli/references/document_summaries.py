@@ -15,6 +15,7 @@ from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, blocks, is_delimiter_
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.sentences import ends_as_sentence
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import STOPWORDS, count_words, fold
 from zkchat_cli.vault.vault import Vault
@@ -62,7 +63,6 @@ _DESCRIPTION = lazy_pattern(
 # What the plugin Excalidraw writes at the head of each drawing
 _DRAWING = "EXCALIDRAW VIEW"
 _COLONS = (":", "：")
-_SENTENCE_END = lazy_pattern(r"[.!?…。！？][\"'”’)）」』\]]{0,3}$")
 
 
 class DocumentSummaryService:
@@ -127,7 +127,7 @@ def _most_telling(text: str, title: str) -> str | None:
 
 
 def _is_sentence(words: str) -> bool:
-    return count_words(words) >= _SENTENCE or bool(_SENTENCE_END.search(words))
+    return count_words(words) >= _SENTENCE or ends_as_sentence(words)
 
 
 def _statements(text: str) -> Iterator[_Statement]:

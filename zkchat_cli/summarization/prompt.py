@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 from zkchat_cli.context.turns import Turn, fence, make_prompt_message
 from zkchat_cli.markdown import inline
-from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.summarization.extractive import summarize
 from zkchat_cli.summarization.sentence_scoring import score_sentences
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.numbers import DIGITS, NUMBER_WORDS, may_count, number_parts
+from zkchat_cli.text.sentences import split_sentences
 from zkchat_cli.text.words import STOPWORDS, detect_language, fold, stem, terms
 from zkchat_cli.tokens.counter import TokenCounter
 

@@ -18,11 +18,11 @@ from zkchat_cli.markdown.blocks import (
     block_sentences,
     blocks,
     is_delimiter_row,
-    split_sentences,
 )
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.sentences import ends_as_sentence, split_sentences
 from zkchat_cli.text.truncate import truncate
 
 PassageKind = Literal["prose", "item", "row", "code"]
@@ -40,8 +40,6 @@ COLONS = (":", "：")
 # Of a paragraph that is a list without marks: prose has longer lines, or sentences
 FEWEST_LINES = 3
 LONGEST_LINE = 60
-_SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
-_CLOSING_MARKS = "\"'”’»」』*_)）"
 _LINK = lazy_pattern(
     rf"<[^<>]*>|!?{inline.WIKILINK}|!?{inline.LOOSE_LINK}|https?://\S+|(?<![^\s>])#[^\s#<]+"
     r"|(?<![\w-])[\w-]+::"
@@ -155,10 +153,6 @@ def _extend_lead(
         return None
     found[lead[0]] = found[lead[0]]._replace(text=longer)
     return lead
-
-
-def ends_as_sentence(text: str) -> bool:
-    return text.rstrip(_CLOSING_MARKS).endswith(_SENTENCE_ENDS)
 
 
 def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:

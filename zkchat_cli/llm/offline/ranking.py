@@ -17,6 +17,7 @@ from zkchat_cli.llm.offline.passages import COLONS, MAX_GROUP, QuotablePassage
 from zkchat_cli.llm.offline.question import FILLER_WEIGHT, AnalyzedQuestion
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
+from zkchat_cli.text.sentences import ends_as_sentence
 
 MAX_QUOTES = 5
 MAX_CHARACTERS = 1_300
@@ -334,11 +335,7 @@ def select_sections(ranked: RankedPassages) -> list[list[RankedQuote]]:
     opening = min(
         (quote for quote in best if (quote.order[0], quote.section) == first), key=lambda q: q.order
     )
-    if (
-        opening.passage.kind != "prose"
-        or opening.is_question
-        or not passages.ends_as_sentence(opening.text)
-    ):
+    if opening.passage.kind != "prose" or opening.is_question or not ends_as_sentence(opening.text):
         opening = best[0]
     sections: dict[tuple[object, ...], list[RankedQuote]] = {}
     for quote in add_code(select_quotes(best, first=[opening]), ranked.all):

@@ -1,7 +1,6 @@
 """Saves the last answer as a note."""
 
 import os
-import re
 import unicodedata
 from collections.abc import Callable
 from itertools import count
@@ -10,6 +9,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.exporters.md import answer_note
 from zkchat_cli.slash.base import CommandResult, Topic, YesNoQuestion, declare_command
 from zkchat_cli.slash.lookups import last_answer
+from zkchat_cli.text.sentences import first_sentence
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.edit.transaction import Change
@@ -20,9 +20,6 @@ YES = "--yes"
 MAX_QUESTION = 2000
 # Characters of a file name, at most 240 bytes: file systems allow 255
 MAX_NAME = 60
-# Cuts of the question into sentences: the first that is not blank names the file
-MOST_SENTENCES = 5
-_END = re.compile(r"[?!。？！\n]|\.\s")
 
 
 def save(session: ZkChatSession, argument: str) -> CommandResult:
@@ -82,9 +79,7 @@ def file_name(question: str, exists: Callable[[str], bool]) -> str:
     """A file name from the question's first sentence, valid on every file system and not
     `exists`.
     """
-    sentences = _END.split(question, maxsplit=MOST_SENTENCES)
-    sentence = next((each for each in sentences if each.strip()), "")
-    allowed = "".join(c if _is_allowed(c) else " " for c in sentence)
+    allowed = "".join(c if _is_allowed(c) else " " for c in first_sentence(question))
     words = truncate(allowed, MAX_NAME).rstrip("…").strip(" -_'’")
     name = words[:1].upper() + words[1:] or "Answer"
     candidate = f"{name}.md"
