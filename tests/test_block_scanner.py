@@ -2,7 +2,8 @@
 
 import pytest
 
-from zkchat_cli.markdown.blocks import BlockScanner, blocks
+from zkchat_cli.markdown.block_scanner import BlockScanner
+from zkchat_cli.markdown.blocks import blocks
 
 CODES = {
     "b": "blank",

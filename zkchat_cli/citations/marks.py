@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from string import ascii_letters, digits
 from typing import NamedTuple
 
-from zkchat_cli.markdown.blocks import BlockScanner, LineKind, ScannedLine
+from zkchat_cli.markdown.block_scanner import BlockScanner, LineKind, ScannedLine
 from zkchat_cli.markdown.inline import Wikilink, code_spans, match_wikilink
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.text.patterns import lazy_pattern

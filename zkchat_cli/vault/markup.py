@@ -6,7 +6,7 @@ never backwards, so its time is linear.
 
 from typing import NamedTuple
 
-from zkchat_cli.markdown.blocks import BlockScanner
+from zkchat_cli.markdown.block_scanner import BlockScanner
 from zkchat_cli.markdown.inline import InlineReader
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.links.wikilinks import WrittenLink, note_link, parse_wikilink

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.markdown.blocks import LIST_MARKER
+from zkchat_cli.markdown.block_scanner import LIST_MARKER
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.markdown import inline
+from zkchat_cli.markdown.block_scanner import LIST_MARKER
 from zkchat_cli.markdown.blocks import (
     GAP,
-    LIST_MARKER,
     MarkdownBlock,
     block_sentences,
     blocks,
