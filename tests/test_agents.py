@@ -11,7 +11,7 @@ from conftest import Program
 from zkchat_cli.agents import loader as agent_loader
 from zkchat_cli.agents.loader import Agent
 from zkchat_cli.app.settings import check_agent
-from zkchat_cli.chat.user_message import parse_agent_mention
+from zkchat_cli.chat.user_input import parse_agent_mention
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.paths import AppPaths

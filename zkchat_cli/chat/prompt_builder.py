@@ -8,6 +8,7 @@ are here: masked turns, the recall index, the last prompt, memory.
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from zkchat_cli.agents.loader import Agent
 from zkchat_cli.chat.message_vectors import MessageVectors
@@ -15,12 +16,17 @@ from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config
 from zkchat_cli.context.masks import mask_messages
-from zkchat_cli.context.prompt_assembly import assemble_prompt, count_uncompacted_tokens
+from zkchat_cli.context.prompt_assembly import (
+    assemble_prompt,
+    count_uncompacted_tokens,
+    room_for_documents,
+)
 from zkchat_cli.context.prompt_inputs import PromptInputs
-from zkchat_cli.context.recall import RecallIndex
+from zkchat_cli.context.recall import Cosines, RecallIndex, no_cosines
 from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.memory import Memory
+from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import Prompt
@@ -30,22 +36,47 @@ from zkchat_cli.references.document_summaries import DocumentSummaryService
 TURNS_FOR_FOLDERS = 2
 
 
+class _OfferedTools(NamedTuple):
+    """The id of a question, and the names of the tools that its turn offered last."""
+
+    question_id: str
+    names: frozenset[str]
+
+
+class _CachedPrompt(NamedTuple):
+    """A prompt, and everything that it depends on."""
+
+    made_from: tuple[object, ...]
+    prompt: Prompt
+
+
+class _CachedMemory(NamedTuple):
+    """Memory for these settings and this agent."""
+
+    settings: Config
+    agent: Agent | None
+    memory: Memory
+
+
 class PromptBuilder:
+    """Builds the prompts of one conversation, and keeps what makes the next one cheap."""
+
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._services = services
         self._state = state
         semantic = services.semantic
         conversation = state.conversation.id
-        self._recall = (
-            RecallIndex(MessageVectors(services.store, semantic, conversation).cosines)
-            if semantic
-            else RecallIndex()
-        )
-        self._offered_tools: tuple[str, frozenset[str]] = "", frozenset()
-        """The id of the last question, and the names of the tools that its turn offered last."""
-        self._last_prompt: tuple[tuple[object, ...], Prompt] | None = None
+        cosines: Cosines = no_cosines
+        if semantic:
+            cosines = MessageVectors(services.store, semantic, conversation).cosines
+        self._recall = RecallIndex(cosines)
+        # The tools that the last question's turn offered last
+        self._offered_tools = _OfferedTools("", frozenset())
+        self._last_prompt: _CachedPrompt | None = None
+        # Another thread may look ahead
         self._prompt_lock = threading.Lock()
-        self._memories: list[tuple[Config, Agent | None, Memory]] = []
+        # Memory for the settings and the agent in use, and for those before
+        self._memories: list[_CachedMemory] = []
         self._memory_lock = threading.Lock()
         self.summaries = DocumentSummaryService(services.vault)
 
@@ -59,8 +90,9 @@ class PromptBuilder:
         """Offer the tools of a prompt that is sent also in the next one; those of the turn's
         earlier call, if it has none.
         """
-        if prompt.tools or question_id != self._offered_tools[0]:
-            self._offered_tools = question_id, frozenset(tool.name for tool in prompt.tools)
+        if prompt.tools or question_id != self._offered_tools.question_id:
+            names = frozenset(tool.name for tool in prompt.tools)
+            self._offered_tools = _OfferedTools(question_id, names)
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
         """The same prompt for a reader: it names the messages that are left out, the documents that
@@ -69,11 +101,20 @@ class PromptBuilder:
         prompt = self.assemble(
             runtime, self.inputs(runtime, current, self._state.compaction), explain=True
         )
-        paths = dict.fromkeys(
-            each.relative_path for each in prompt.documents if each.relative_path is not None
-        )
-        deleted = tuple(path for path in paths if not self._services.vault.has_file(path))
-        return prompt.model_copy(update={"deleted": deleted}) if deleted else prompt
+        paths = dict.fromkeys(each.relative_path for each in prompt.documents)
+        deleted: list[str] = []
+        for path in paths:
+            if path is not None and not self._services.vault.has_file(path):
+                deleted.append(path)
+        return prompt.model_copy(update={"deleted": tuple(deleted)}) if deleted else prompt
+
+    def room_for_documents(self, runtime: Runtime, question: ZkChatMessage) -> int:
+        """Tokens that the prompt of a question has left for its documents. Raises
+        PromptTooLarge.
+        """
+        inputs = self.inputs(runtime, (question,), self._state.compaction)
+        with self._prompt_lock:
+            return room_for_documents(inputs, runtime.budget, runtime.strategy, runtime.counter)
 
     def inputs(
         self, runtime: Runtime, current: tuple[ZkChatMessage, ...], compaction: Compaction | None
@@ -83,17 +124,18 @@ class PromptBuilder:
         budget = runtime.budget.messages
         counter = runtime.counter
         history = self.masked_turns(runtime, compaction)
-        recent = [
-            message for turn in history.all_turns[-TURNS_FOR_FOLDERS:] for message in turn.messages
-        ]
+        recent: list[ZkChatMessage] = []
+        for turn in history.all_turns[-TURNS_FOR_FOLDERS:]:
+            recent += turn.messages
+        contextual: tuple[MemoryItem, ...] = ()
+        if current:
+            contextual = memory.contextual_items(current, recent, budget, counter)
         return PromptInputs(
             instructions=runtime.instructions,
             history=history,
             current=current,
             memory=memory.fixed_items(budget, counter),
-            contextual_memory=memory.contextual_items(current, recent, budget, counter)
-            if current
-            else (),
+            contextual_memory=contextual,
             compaction=compaction,
             tool_descriptors=tuple(tool.descriptor for tool in runtime.tools),
             retrieval=runtime.retrieval,
@@ -112,25 +154,31 @@ class PromptBuilder:
         """The tools that the last turn on this branch offered, as remembered or as the store has
         them.
         """
-        known, tools = self._offered_tools
-        last = next((m.id for m in reversed(self._state.history) if m.role == "user"), "")
-        if known != last and not (current and current[0].id == known):
-            sent = (
-                frozenset(tool.name for tool in each.prompt.tools)
-                for each in reversed(self._services.store.prompts.sent_for(last))
-            )
-            tools = next(filter(None, sent), frozenset())
-            self._offered_tools = last, tools
-        return tools
+        known = self._offered_tools
+        questions = (each.id for each in reversed(self._state.history) if each.role == "user")
+        last = next(questions, "")
+        is_current = bool(current) and current[0].id == known.question_id
+        if known.question_id != last and not is_current:
+            self._offered_tools = _OfferedTools(last, self._stored_tools(last))
+        return self._offered_tools.names
+
+    def _stored_tools(self, question_id: str) -> frozenset[str]:
+        """The tools of the last call of a stored turn that offered any."""
+        for sent in reversed(self._services.store.prompts.sent_for(question_id)):
+            if sent.prompt.tools:
+                return frozenset(tool.name for tool in sent.prompt.tools)
+        return frozenset()
 
     def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
         """The last prompt again when nothing has changed, which is so between the check for
         compaction and the call itself.
         """
-        # Its figures are no part of the prompt, and are known only when it is assembled
         compaction = inputs.compaction
-        summarized = compaction and (compaction.id, compaction.summary, compaction.last_id)
-        key = (
+        summarized: tuple[object, ...] | None = None
+        # Without its figures, which are known only when the prompt is assembled
+        if compaction is not None:
+            summarized = (compaction.id, compaction.summary, compaction.last_id)
+        made_from = (
             inputs._replace(compaction=None),
             summarized,
             runtime.budget,
@@ -140,22 +188,23 @@ class PromptBuilder:
         )
         with self._prompt_lock:
             last = self._last_prompt
-            if last is None or last[0] != key:
+            if last is None or last.made_from != made_from:
                 prompt = assemble_prompt(
                     inputs, runtime.budget, runtime.strategy, runtime.counter, explain=explain
                 )
-                last = self._last_prompt = key, prompt
-        return last[1]
+                last = _CachedPrompt(made_from, prompt)
+                self._last_prompt = last
+        return last.prompt
 
     def warm_up(self, runtime: Runtime) -> None:
         """Do in advance what the next question would wait for: cutting the conversation into turns
         and indexing them for recall (a second for 10,000 turns, 1 ms for the last one). Meant for
         another thread than that of the turns, which then only waits for the rest.
         """
-        inputs = self.inputs(runtime, (), self._state.compaction)._replace(
-            current=(self._services.new_message("user", "…"),)
-        )
-        with suppress(PromptTooLarge):  # the question itself will report it
+        question = self._services.new_message("user", "…")
+        inputs = self.inputs(runtime, (), self._state.compaction)._replace(current=(question,))
+        # The question itself will report it
+        with suppress(PromptTooLarge):
             self.assemble(runtime, inputs)
 
     def masked_turns(self, runtime: Runtime, compaction: Compaction | None) -> TurnHistory:
@@ -163,8 +212,9 @@ class PromptBuilder:
         masked.
         """
         turns = self._state.turns(runtime.counter)
-        masked = compaction.masked if compaction is not None and runtime.strategy.summarizes else ()
-        return mask_messages(turns, masked, runtime.counter)
+        if compaction is None or not runtime.strategy.summarizes:
+            return turns
+        return mask_messages(turns, compaction.masked, runtime.counter)
 
     def uncompacted_tokens(
         self, runtime: Runtime, compaction: Compaction | None, inputs: PromptInputs
@@ -178,25 +228,33 @@ class PromptBuilder:
         return count_uncompacted_tokens(inputs, runtime.budget, runtime.strategy, runtime.counter)
 
     def memory(self, runtime: Runtime) -> Memory:
-        """Memory as these settings and this agent have it; the last two are cached."""
-        with self._memory_lock:  # another thread may look ahead
-            for settings, agent, memory in self._memories:
-                if settings is runtime.settings and agent is runtime.agent:
-                    return memory
-            its = self._services
-            memory = Memory(
-                its.vault,
-                its.store,
-                runtime.settings,
-                its.now,
-                about=lambda path: self.summaries.summary(path),
-                agent=runtime.agent,
-                agents_folder=its.agents_folder,
-                semantic=its.semantic,
-            )
-            memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
-            self._memories = [*self._memories[-1:], (runtime.settings, runtime.agent, memory)]
+        """The memory for the settings and the agent of a runtime; what it has read is cached for
+        the two that were used last.
+        """
+        with self._memory_lock:
+            for cached in self._memories:
+                if cached.settings is runtime.settings and cached.agent is runtime.agent:
+                    return cached.memory
+            memory = self._open_memory(runtime)
+            newest = self._memories[-1:]
+            self._memories = [*newest, _CachedMemory(runtime.settings, runtime.agent, memory)]
             return memory
+
+    def _open_memory(self, runtime: Runtime) -> Memory:
+        services = self._services
+        memory = Memory(
+            services.vault,
+            services.store,
+            runtime.settings,
+            services.now,
+            # By name: `summaries` is replaced when notes have changed
+            about=lambda path: self.summaries.summary(path),
+            agent=runtime.agent,
+            agents_folder=services.agents_folder,
+            semantic=services.semantic,
+        )
+        memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
+        return memory
 
     def forget_summaries(self) -> None:
         """Forget the cached lines about documents, after notes have changed."""

@@ -16,7 +16,8 @@ from zkchat_cli.chat.runtime import AvailableModels, Runtime, SessionServices, p
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_recorder import TurnRecorder
-from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, parse_agent_mention
+from zkchat_cli.chat.user_input import UserInput, parse_agent_mention
+from zkchat_cli.chat.user_message import UserMessageBuilder
 from zkchat_cli.config import loader
 from zkchat_cli.context.compaction_plan import CompactionRequest
 from zkchat_cli.errors import ConfigError, ProviderError, UsageError, VaultError

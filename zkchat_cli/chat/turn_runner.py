@@ -35,7 +35,8 @@ from zkchat_cli.chat.tool_call_runner import ToolCallRunner
 from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.chat.turn_completion import make_answer, make_report, verify_answer
 from zkchat_cli.chat.turn_recorder import CompletedTurn, TurnRecorder
-from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
+from zkchat_cli.chat.user_input import UserInput
+from zkchat_cli.chat.user_message import UserMessageBuilder
 from zkchat_cli.citations.verify import VerificationResult
 from zkchat_cli.context.compaction_plan import CompactionRequest
 from zkchat_cli.context.prompt_size import advise_on_size

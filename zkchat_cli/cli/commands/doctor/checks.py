@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli.app import factory
+from zkchat_cli.chat.retrieval import choose_retrieval
 from zkchat_cli.chat.runtime import ExternalServer
-from zkchat_cli.chat.user_message import choose_retrieval
 from zkchat_cli.cli.command import CommandContext
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ProviderError, StoreUnwritable, VaultError, ZkchatError

@@ -1,0 +1,75 @@
+"""Searches the notes for a question, as zkchat does for a model that does not search itself."""
+
+from typing import TYPE_CHECKING
+
+from zkchat_cli.chat.runtime import SessionServices
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.errors import VaultError
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.references.chunk_budget import rank_chunks
+
+if TYPE_CHECKING:
+    from zkchat_cli.llm.offline.question import AnalyzedQuestion
+
+# Results of a search, as in the offline provider
+MOST_PASSAGES = 10
+# Questions in which the subject of a follow-up is looked for
+EARLIER_QUESTIONS = 5
+
+
+class PassageSearch:
+    """Finds the passages for the questions of one conversation."""
+
+    def __init__(self, services: SessionServices, state: ConversationState) -> None:
+        self._services = services
+        self._state = state
+
+    def find(
+        self, text: str, *, follows: bool = True, about_named: bool = False
+    ) -> list[ContentChunk]:
+        """The passages for a question, best first; of a follow-up also by the words of the question
+        before it. None for small talk, for a question about documents as a whole that it names
+        (`about_named`), or if the vault is gone.
+        """
+        question = self._analyze(text, follows=follows)
+        if question is None or (about_named and question.about_document):
+            return []
+        search = self._services.vault.search
+        try:
+            found = [search(query, MOST_PASSAGES) for query in question.searches]
+        except VaultError:
+            # The scan before has reported it
+            return []
+        passages: dict[str, ContentChunk] = {}
+        for call, rank in rank_chunks(found):
+            chunk = found[call][rank]
+            passages[chunk.id] = chunk
+        return list(passages.values())
+
+    def warm_up(self) -> None:
+        """Load in advance what the first search for a question needs."""
+        self._analyze("…", follows=False)
+
+    def _analyze(self, text: str, *, follows: bool) -> "AnalyzedQuestion | None":
+        """What a question is about; a follow-up is read together with the questions before it. None
+        for small talk.
+        """
+        # Only a turn that searches needs this, and it would delay the start
+        from zkchat_cli.llm.offline.question import analyze_question, reply_to_small_talk
+
+        if reply_to_small_talk(text, (), ()) is not None:
+            return None
+        earlier: list[ZkChatMessage] = []
+        if follows:
+            earlier = [each for each in self._state.history if each.role == "user"]
+        asked = [_question(each.prompt_text, each.id) for each in earlier[-EARLIER_QUESTIONS:]]
+        asked.append(_question(text, ""))
+        return analyze_question(asked, len(asked) - 1)
+
+
+def _question(content: str, id_: str) -> PromptMessage:
+    return PromptMessage(
+        role="user", content=content, tokens=0, kind="conversation", source_ids=(id_,)
+    )

@@ -1,0 +1,40 @@
+"""What the user sent, before it is a message: its text, and the agent that it may mention."""
+
+import re
+from typing import NamedTuple
+
+from zkchat_cli.models.messages import RetrievalMode
+from zkchat_cli.text.words import replace_surrogates
+
+_AGENT_MENTION = re.compile(r"\s*(@[^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
+
+
+def parse_agent_mention(text: str) -> str | None:
+    """The `@name` at the start of a message that may mention an agent: `@researcher what …`,
+    `@researcher: what …`; not `@notes/plan` or `@plan.md`.
+    """
+    match = _AGENT_MENTION.match(text)
+    return match[1] if match else None
+
+
+class UserInput(NamedTuple):
+    """What the user sent. `typed` is the part that was typed, where the rest came through a pipe:
+    only that may import files, and only a message that was typed as a whole may mention an agent.
+    """
+
+    text: str
+    typed: str | None = None
+    mention: str | None = None
+    # Who is to search the notes, instead of what the settings say
+    retrieval: RetrievalMode | None = None
+    # The learning points of a question that is sent again, as they were found when it was typed
+    learning_points: tuple[str, ...] | None = None
+
+    @classmethod
+    def parse(cls, text: str, typed: str | None = None) -> "UserInput":
+        """The input with this text, as it can be stored."""
+        text = replace_surrogates(text)
+        if typed is not None:
+            typed = replace_surrogates(typed)
+        mention = parse_agent_mention(text) if typed in (None, text) else None
+        return cls(text, typed, mention)
