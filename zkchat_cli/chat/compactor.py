@@ -1,10 +1,10 @@
 """Makes a conversation smaller by the cheapest step that suffices, and stores the resulting
 compaction.
 
-    mask        old tool results and documents lose their middles             (context/budget.py)
-    full        the model folds the oldest turns into its rolling summary     (SummaryWriter)
+    mask        old tool results and documents lose their middles (context/masks.py)
+    full        the model folds the oldest turns into its rolling summary (summary_writer.py)
     simple      if that fails: one request with short instructions and half as much text
-    extractive  if that fails or no model can: sentences, word for word       (summarization/extractive.py)
+    extractive  if that fails or no model can: sentences (summarization/extractive.py)
     truncated   if there are none: the oldest turns are dropped, with a notice
 
 Each step is tried once, and a failure leads to the next one, so the number of model calls is

@@ -101,11 +101,9 @@ class PromptBuilder:
         prompt = self.assemble(
             runtime, self.inputs(runtime, current, self._state.compaction), explain=True
         )
-        paths = dict.fromkeys(each.relative_path for each in prompt.documents)
-        deleted: list[str] = []
-        for path in paths:
-            if path is not None and not self._services.vault.has_file(path):
-                deleted.append(path)
+        vault = self._services.vault
+        paths = dict.fromkeys(filter(None, (each.relative_path for each in prompt.documents)))
+        deleted = [path for path in paths if not vault.has_file(path)]
         return prompt.model_copy(update={"deleted": tuple(deleted)}) if deleted else prompt
 
     def room_for_documents(self, runtime: Runtime, question: ZkChatMessage) -> int:

@@ -1,5 +1,5 @@
-"""Decides who searches the notes in a turn: the model with tools, zkchat before the model is called,
-or both. `choose_retrieval` decides by the setting, the model, its window, and what its first
+"""Decides who searches the notes in a turn: the model with tools, zkchat before the model is
+called, or both. `choose_retrieval` decides by the setting, the model, its window, and what its first
 answers have shown.
 """
 

@@ -22,8 +22,8 @@ would not last, and each change of the prompt's front invalidates the prompt cac
 
 
 class CompactionRequest(NamedTuple):
-    """What a compaction should do. `target` tokens at most for the summary; the `keep` newest messages are not folded (None: the
-    settings' number, as far as they fit).
+    """What a compaction should do. `target` tokens at most for the summary; the `keep` newest
+    messages are not folded (None: the settings' number, as far as they fit).
 
     A `reason` makes it automatic: it may stop after masking, and may drop turns as a last resort.
     Without `ask` no model is called.
