@@ -12,7 +12,8 @@ import pytest
 from conftest import Program
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.importers.conversation_file import read_claude_code, read_codex
+from zkchat_cli.importers.claude_code import read_claude_code
+from zkchat_cli.importers.codex import read_codex
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.messages import ZkChatMessage
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.exporters import exporter
-from zkchat_cli.importers.conversation_file import read_conversations
+from zkchat_cli.importers import read_conversations
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.compaction import Compaction

@@ -11,7 +11,7 @@ import pytest
 from conftest import Program
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.importers.conversation_file import read_conversations
+from zkchat_cli.importers import read_conversations
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ToolCall, ZkChatMessage
@@ -226,9 +226,9 @@ def test_a_wrong_file_is_refused_and_the_error_names_the_place(data: object, mes
     ("changes", "message"),
     [
         (
-            {"version": 2},
-            "This is 'zkchat-conversation' version 2; this zkchat reads "
-            "'zkchat-conversation' version 3",
+            {"version": 4},
+            "This is 'zkchat-conversation' version 4; this zkchat reads "
+            "'zkchat-conversation' versions 1 to 3",
         ),
         ({"format": "other"}, "This is 'other' version 3"),
         ({"messages": [{**HEAD, "mood": "good"}]}, "messages[0].mood: this key is unknown"),

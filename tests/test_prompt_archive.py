@@ -28,7 +28,7 @@ from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import TextDelta
 from zkchat_cli.exporters import exporter
-from zkchat_cli.importers.conversation_file import read_conversations
+from zkchat_cli.importers import read_conversations
 from zkchat_cli.llm.base import Request, StreamFailed
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.prompts import Prompt, SentPrompt

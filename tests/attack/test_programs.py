@@ -30,7 +30,8 @@ from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.citations.verify_text import verify_text
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.errors import UsageError
-from zkchat_cli.importers.conversation_file import read_claude_code, read_codex
+from zkchat_cli.importers.claude_code import read_claude_code
+from zkchat_cli.importers.codex import read_codex
 from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.tools.base import ToolArgumentError

@@ -15,7 +15,7 @@ from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.events import TurnCompleted
 from zkchat_cli.exporters import exporter
 from zkchat_cli.exporters.base import Exporter
-from zkchat_cli.importers.conversation_file import read_conversations
+from zkchat_cli.importers import read_conversations
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import Role, ZkChatMessage

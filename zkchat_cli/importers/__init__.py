@@ -1,1 +1,48 @@
-"""Conversations from files: our own JSON exports, and the chat logs of other programs."""
+"""Registry of what is imported: each module declares `IMPORTER`, and a new format is one new
+module.
+
+Reading is pure: a file with one wrong entry is refused before anything is stored, and the error
+names the entry by its key path.
+"""
+
+import json
+from collections.abc import Callable
+
+from zkchat_cli.errors import UsageError
+from zkchat_cli.importers.base import DocumentImporter, Importer, SessionImporter
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.registry import Registry
+from zkchat_cli.store.paused_gc import paused_gc
+
+_EXPECTED = (
+    'Expected: a JSON export of zkchat, a list of {"role", "content"} or a chat_sessions.json. '
+    "Nothing was imported."
+)
+
+IMPORTERS: Registry[Importer] = Registry(__name__, "IMPORTER")
+
+
+def session_importers() -> dict[str, SessionImporter]:
+    """The readers of other programs' logs by the names of the programs, such as `claude-code`."""
+    importers = map(IMPORTERS.load, IMPORTERS.names())
+    return {each.program: each for each in importers if isinstance(each, SessionImporter)}
+
+
+def read_conversations(
+    data: bytes, *, vault: str, new_id: Callable[[], str], now: str
+) -> tuple[str, list[ConversationArchive]]:
+    """What a JSON file is, and every conversation in it, in any Unicode encoding.
+
+    Our own exports keep their ids and their vault; all others get new ids and `vault`. `now` (ISO
+    8601) replaces missing times, and its zone is that of times without one. Raises UsageError.
+    """
+    with paused_gc():
+        try:
+            document = json.loads(data)
+        except (RecursionError, ValueError) as e:
+            raise UsageError(f"Not valid JSON: {e}", _EXPECTED) from e
+        for name in IMPORTERS.names():
+            importer = IMPORTERS.load(name)
+            if isinstance(importer, DocumentImporter) and importer.recognizes(document):
+                return importer.kind, importer.read(document, vault, new_id, now)
+        raise UsageError("This JSON holds no conversation", _EXPECTED)

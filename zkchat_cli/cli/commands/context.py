@@ -312,14 +312,15 @@ def import_(
     """Import conversations: a whole file or, on an error, nothing of it. What was imported before
     is left out.
     """
-    from zkchat_cli.importers.conversation_file import READERS
+    from zkchat_cli.importers import session_importers
 
     if file is not None and program is None and path is None:
         files = [file]
     elif file is None and program is not None and path is not None:
-        if program not in READERS:
+        programs = session_importers()
+        if program not in programs:
             raise UsageError(
-                f"--from {program}: zkchat reads sessions of {' and '.join(READERS)}",
+                f"--from {program}: zkchat reads sessions of {' and '.join(programs)}",
                 "Correct the name.",
             )
         path = path.expanduser()
@@ -366,7 +367,7 @@ def _import_files(
     messages that were stored. Of several files, one that is not valid is left out.
     """
     from zkchat_cli.app import factory
-    from zkchat_cli.importers.conversation_file import READERS, read_conversations
+    from zkchat_cli.importers import read_conversations, session_importers
 
     kind = ""
     root = str(app.vault.root)
@@ -377,7 +378,8 @@ def _import_files(
         try:
             if program is not None:
                 kind = program
-                archives = [READERS[program](data, file.name, vault=root, now=now)]
+                read_session = session_importers()[program].read
+                archives = [read_session(data, file.name, vault=root, now=now)]
             else:
                 kind, archives = read_conversations(
                     data, vault=root, new_id=factory.new_id, now=now

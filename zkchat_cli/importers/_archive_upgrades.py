@@ -1,0 +1,175 @@
+"""Versions of our own JSON export, as a list of functions that only grows: number N makes a
+document of version N + 1 from one of version N.
+
+The newest version is that of `ConversationArchive`. The functions take a JSON document that nobody
+has checked, and may raise what reading a wrong one raises: `upgrade` turns it into a UsageError.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from zkchat_cli.errors import UsageError
+from zkchat_cli.models.archive import ConversationArchive
+
+Document = dict[str, Any]
+
+_FORMAT = ConversationArchive.model_fields["format"].default
+_NEWEST = ConversationArchive.model_fields["version"].default
+_WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
+# A few bytes of an export of version 2 can ask for any number of entries in its lists, and for any
+# number of words. Entries of all lists, and characters of all messages of its prompts:
+_MOST_LISTED = 10_000_000
+_MOST_CHARACTERS = 500_000_000
+# Fields of a message that development versions wrote into exports of versions 1 to 3: what they
+# say is nowhere used
+_REMOVED_FIELDS = ("priority", "priority_set", "goal")
+# The kinds of a run in a list of version 2: from the list before, or from all entries
+_OF_LIST_BEFORE = 0
+
+
+def _add_no_prompts(document: Document) -> Document:
+    """Version 1 had no past prompts, and nothing else was different."""
+    return {**document, "version": 2}
+
+
+def _write_prompts_out(document: Document) -> Document:
+    """Version 2 told the prompts by what was different from call to call, and messages by the
+    places in which their words are.
+    """
+    prompts = document.get("prompts")
+    if prompts is not None:
+        prompts = _expand_prompts(prompts, document["messages"], _summaries(document))
+    return {**document, "version": 3, "prompts": prompts}
+
+
+UPGRADES: tuple[Callable[[Document], Document], ...] = (_add_no_prompts, _write_prompts_out)
+"""Only ever append to this list."""
+
+
+def upgrade(document: Document) -> Document:
+    """An export in the newest version. Raises UsageError for one of a version that is not known."""
+    version: Any = document.get("version")
+    if document["format"] != _FORMAT or version not in range(1, _NEWEST + 1):
+        raise UsageError(
+            f"This is {document['format']!r} version {version!r}; this zkchat reads {_FORMAT!r} "
+            f"versions 1 to {_NEWEST}",
+            "Export it again with this version of zkchat, or update zkchat. Nothing was imported.",
+        )
+    try:
+        for step in UPGRADES[int(version) - 1 :]:
+            document = step(document)
+        return _without_removed_fields(document)
+    except _WRONG as e:
+        raise UsageError(
+            f"The export of version {version} is inconsistent: {type(e).__name__} {e}",
+            "Export it again. Nothing was imported.",
+        ) from e
+
+
+def _without_removed_fields(document: Document) -> Document:
+    """Development versions wrote the verdict on a citation as `status`, and fields that are gone.
+    Anything that is not as expected is left for the validation to refuse.
+    """
+    messages = document.get("messages")
+    if not isinstance(messages, list):
+        return document
+    return {**document, "messages": [_current_message(message) for message in messages]}
+
+
+def _current_message(message: Any) -> Any:
+    if not isinstance(message, dict):
+        return message
+    current = {name: value for name, value in message.items() if name not in _REMOVED_FIELDS}
+    citations = message.get("citations")
+    if isinstance(citations, list):
+        current["citations"] = [_current_citation(citation) for citation in citations]
+    return current
+
+
+def _current_citation(citation: Any) -> Any:
+    if not isinstance(citation, dict) or "status" not in citation:
+        return citation
+    current = dict(citation)
+    status = current.pop("status")
+    current.setdefault("verdict", status)
+    return current
+
+
+def _summaries(document: Document) -> dict[str, str]:
+    """The words of each compaction by its id: its summary or, if it only masks, that of the nearest
+    one before it.
+    """
+    summaries: dict[str, str] = {}
+    last = ""
+    for compaction in document.get("compactions", ()):
+        last = compaction.get("summary") or last
+        summaries[compaction["id"]] = last
+    return summaries
+
+
+def _expand_prompts(
+    prompts: Document, log: Sequence[Document], summaries: Mapping[str, str]
+) -> Document:
+    """The prompts of version 2 in version 3. `log` are the conversation's messages."""
+    messages: list[Document] = []
+    left = _MOST_CHARACTERS
+    for piece in prompts["pieces"]:
+        messages.append(_expand_piece(piece, log, summaries, left))
+        left -= len(messages[-1]["content"])
+    calls: list[Document] = []
+    lists: dict[str, list[int]] = {"messages": [], "tools": []}
+    listed = 0
+    for call in prompts["calls"]:
+        for name, before in lists.items():
+            lists[name] = _expand_runs(call[name], before)
+            listed += len(lists[name])
+        if listed > _MOST_LISTED:
+            raise ValueError(f"its prompts list more than {_MOST_LISTED:,} entries")
+        current = {name: value for name, value in call.items() if name != "question"}
+        current["question_id"] = log[call["question"]]["id"]
+        calls.append(current | lists)
+    return {"messages": messages, "tools": prompts["tools"], "calls": calls}
+
+
+def _expand_piece(
+    piece: Document, log: Sequence[Document], summaries: Mapping[str, str], most: int
+) -> Document:
+    """A message of a prompt. Its `sources` are indexes of messages, or ids and paths; its `content`
+    are words, or where they are: a source, the first character in it, and the length; at most
+    `most` characters.
+    """
+    source_ids: list[str] = []
+    words: list[str] = []
+    for source in piece.get("sources", ()):
+        if isinstance(source, int):
+            source_ids.append(log[source]["id"])
+            words.append(log[source]["content"])
+        else:
+            source_ids.append(source)
+            words.append(summaries.get(source, ""))
+    content: list[str] = []
+    for part in piece.get("content", ()):
+        if not isinstance(part, str):
+            source, start, length = part
+            part = words[source][start : start + length]
+        content.append(part)
+        most -= len(part)
+        if most < 0:
+            raise ValueError(f"its prompts have more than {_MOST_CHARACTERS:,} characters")
+    current = {name: value for name, value in piece.items() if name != "sources"}
+    return current | {"content": "".join(content), "source_ids": source_ids}
+
+
+def _expand_runs(runs: Sequence[Sequence[int]], before: Sequence[int]) -> list[int]:
+    """A list of entries. A run is its kind, its start and its length: entries of the list before,
+    or numbers that count up.
+    """
+    entries: list[int] = []
+    for kind, start, length in runs:
+        if length > _MOST_LISTED:
+            raise ValueError(f"a list has more than {_MOST_LISTED:,} entries")
+        if kind == _OF_LIST_BEFORE:
+            entries += before[start : start + length]
+        else:
+            entries += range(start, start + length)
+    return entries
