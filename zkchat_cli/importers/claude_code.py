@@ -27,13 +27,13 @@ def read_claude_code(data: bytes, name: str, *, vault: str, now: str) -> Convers
         if isinstance(record.get("sessionId"), str):
             session_id = record["sessionId"]
             break
-    log = _Log(AgentSession(_PROGRAM, session_id, vault, now))
+    log = _ClaudeCodeLog(AgentSession(_PROGRAM, session_id, vault, now))
     for record in records:
         log.add(record)
     return log.session.archive()
 
 
-class _Log:
+class _ClaudeCodeLog:
     """Adds the records of a log to a session."""
 
     def __init__(self, session: AgentSession) -> None:

@@ -29,7 +29,7 @@ def read_codex(data: bytes, name: str, *, vault: str, now: str) -> ConversationA
     session_id = _item_of(records[0]).get("id") if records else None
     if not isinstance(session_id, str):
         session_id = PurePath(name).stem
-    log = _Log(AgentSession(_PROGRAM, session_id, vault, now))
+    log = _CodexLog(AgentSession(_PROGRAM, session_id, vault, now))
     for number, record in enumerate(records, start=1):
         log.add(f"{number}", record)
     return log.session.archive()
@@ -40,7 +40,7 @@ def _item_of(record: Record) -> Record:
     return item if isinstance(item, dict) else {}
 
 
-class _Log:
+class _CodexLog:
     """Adds the records of a log to a session."""
 
     def __init__(self, session: AgentSession) -> None:
