@@ -3,13 +3,13 @@
 import pytest
 from factories import COUNTER, exchanges, split_into_turns
 
-from zkchat_cli.summarization.prompt import (
+from zkchat_cli.summarization.learning_points import find_learning_points
+from zkchat_cli.summarization.summary_check import (
     check_summary,
     find_decisions,
     repair_summary,
     source_text,
 )
-from zkchat_cli.summarization.sentence_scoring import find_learning_points
 
 SOURCE = """2025-03-07
 We decided to pay 1,250 euros of rent to Mrs Lindqvist from 2025-04-01 on, \

@@ -46,7 +46,7 @@ from zkchat_cli.llm.base import Options, Request, collect
 from zkchat_cli.models.compaction import Compaction, CompactionMode
 from zkchat_cli.models.messages import TokenUsage, sum_usage
 from zkchat_cli.models.prompts import ContextUsage, PromptMessage
-from zkchat_cli.summarization import prompt
+from zkchat_cli.summarization import prompt, summary_check
 from zkchat_cli.summarization.extractive import extract_summary
 
 # Share of the limit that must be folded before a model is called for an automatic summary
@@ -434,25 +434,28 @@ class SummaryWriter:
             summary, _, messages = yield from self._ask(fold, earlier, replaced)
         if summary is None:
             return None
-        source = f"{prompt.source_text(fold.new, earlier)}\n{self._request.instructions or ''}"
-        decisions = prompt.find_decisions(fold.new)
-        check = prompt.check_summary(summary, source, decisions)
+        source = (
+            f"{summary_check.source_text(fold.new, earlier)}\n{self._request.instructions or ''}"
+        )
+        decisions = summary_check.find_decisions(fold.new)
+        check = summary_check.check_summary(summary, source, decisions)
         if not check.problems:
             return summary
         answer = make_prompt_message(
             "assistant", "conversation", fence(SUMMARY_TAG, summary), self._counter
         )
         correction = make_prompt_message(
-            "user", "conversation", prompt.correction_request(check), self._counter
+            "user", "conversation", summary_check.correction_request(check), self._counter
         )
         if sum(m.tokens for m in (*messages, answer, correction)) <= self._room:
             second, _ = yield from self._call((*messages, answer, correction), replaced)
             if (
                 second
-                and prompt.check_summary(second, source, decisions).problems <= check.problems
+                and summary_check.check_summary(second, source, decisions).problems
+                <= check.problems
             ):
                 summary = second
-        repaired = prompt.repair_summary(
+        repaired = summary_check.repair_summary(
             summary, source, decisions, self._limit, self._runtime.counter
         )
         self.problem = (

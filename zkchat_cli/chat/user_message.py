@@ -26,7 +26,7 @@ from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.injection import UNREADABLE_SHARE, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import MentionedDocument, find_mentions
-from zkchat_cli.summarization.sentence_scoring import find_learning_points
+from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, estimate_tokens
 
 # How similar to an agent's name a word must be to be taken for a misspelling of it: people are

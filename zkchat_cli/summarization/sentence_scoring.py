@@ -1,13 +1,12 @@
-"""Splits messages into sentences, weighs each one for a summary, and finds those that a user's
-message teaches.
+"""Splits messages into sentences, and weighs each one for a summary.
 
 A sentence weighs more if it has a date, or speaks of the speaker, of people, of a decision. Capital
 letters do not count: German capitalizes every noun, and some chats have none. Rare words are
-weighed elsewhere, for every language (`sentence_selection`).
+weighed elsewhere, for every language (`sentence_ranker`).
 """
 
-import re
 import textwrap
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,64 +25,51 @@ QUOTATION_WEIGHT = 0.4
 # Characters; longer text without a sentence end, such as a raw transcript, is split
 _MAX_SENTENCE = 400
 
-
 _SELF = frozenset(
-    (
-        "i i'm i've i'd i'll my mine me we we're we've our us ich mein meine meinen wir unser "
-        "unsere je j'ai mon ma nous 我的 我们"
-    ).split()
+    """
+    i i'm i've i'd i'll my mine me we we're we've our us ich mein meine meinen wir unser unsere
+    je j'ai mon ma nous 我的 我们
+    """.split()
 )
 _OTHER = frozenset(
-    "you you're you've you'll your yours du dein deine ihr sie vous votre tu".split()
+    """
+    you you're you've you'll your yours du dein deine ihr sie vous votre tu
+    """.split()
 )
 _WHEN = frozenset(
-    """yesterday today tomorrow tonight ago last next since until week weekend month year years weeks months days day morning evening night
-    recently soon just monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
-    october november december spring summer autumn fall winter gestern heute morgen woche monat jahr montag dienstag mittwoch donnerstag
-    freitag samstag sonntag hier demain semaine mois an 昨天 今天 明天 去年 今年 明年 上周 下周 上个 下个 星期 周末""".split()
+    """
+    yesterday today tomorrow tonight ago last next since until week weekend month year years
+    weeks months days day morning evening night recently soon just monday tuesday wednesday
+    thursday friday saturday sunday january february march april june july august september
+    october november december spring summer autumn fall winter gestern heute morgen woche monat
+    jahr montag dienstag mittwoch donnerstag freitag samstag sonntag hier demain semaine mois an
+    昨天 今天 明天 去年 今年 明年 上周 下周 上个 下个 星期 周末
+    """.split()
 )
 _PEOPLE = frozenset(
-    """mother father mom mum dad parents grandma grandpa kid kids child children son daughter brother sister wife husband partner friend
-    friends family aunt uncle cousin colleague boss neighbour neighbor teacher dog cat mutter vater kinder sohn tochter bruder schwester
-    frau mann freund freundin familie 妈妈 爸爸 孩子 朋友 妻子 丈夫 儿子 女儿""".split()
+    """
+    mother father mom mum dad parents grandma grandpa kid kids child children son daughter
+    brother sister wife husband partner friend friends family aunt uncle cousin colleague boss
+    neighbour neighbor teacher dog cat mutter vater kinder sohn tochter bruder schwester frau
+    mann freund freundin familie 妈妈 爸爸 孩子 朋友 妻子 丈夫 儿子 女儿
+    """.split()
 )
 _DECIDED = frozenset(
-    """decided decide decision agreed agree chose choose prefer plan planning planned promise must never always instead rule goal deadline
-    beschlossen entschieden plan immer nie muss statt 决定 计划 必须 同意 永远""".split()
+    """
+    decided decide decision agreed agree chose choose prefer plan planning planned promise must
+    never always instead rule goal deadline beschlossen entschieden plan immer nie muss statt 决定
+    计划 必须 同意 永远
+    """.split()
 )
+_FEATURES = (_SELF, _WHEN, _PEOPLE, _DECIDED)
+# First words of a sentence that mean nothing without the one before
 _POINTING = frozenset(
-    """he he's she she's it it's its his her hers him they they're their them this that that's these those there such both neither
-    er es sein ihre dies dieser diese dieses das dort""".split()
+    """
+    he he's she she's it it's its his her hers him they they're their them this that that's
+    these those there such both neither er es sein ihre dies dieser diese dieses das dort
+    """.split()
 )
 _POINTING_CHINESE = ("他", "她", "它", "这", "那")
-_CORRECTING = lazy_pattern(
-    r"(?:no|nope|wait|sorry|actually|correction|wrong|rather|i meant|i was "
-    r"wrong|that(?:'|’)?s (?:wrong|not (?:right|true|correct))|"
-    r"nein|korrektur|eigentlich|falsch|ich meinte)\b|不对|不是|错了|更正|其实",
-    re.IGNORECASE,
-)
-MAX_POINTS = 5
-# Characters of a message that are read for its learning points: a longer one is pasted
-MAX_READ = 4_000
-MIN_WORDS = 3
-_STATES = lazy_pattern(
-    r", not \w|\bnot \w.{0,40}, but |\b(?:that|this) is (?:wrong|not)\b|\b(?:is|are) "
-    r"(?:called|named)\b|\blet['’]s\b|"
-    r"\b(?:remember|note) that\b|nicht \w.{0,40}, sondern |\bheißt\b",
-    re.IGNORECASE,
-)
-"""A correction, a name, a decision or something to remember, which a sentence's words alone do not
-show.
-"""
-_REQUEST = lazy_pattern(
-    r"(?:please (?!remember that|note "
-    r"that)|can|could|would|will|tell|show|give|list|find|search|write|explain|summari[sz]e|compare|help|"
-    r"describe|what|which|who|where|when|why|how|go "
-    r"on|continue|bitte|zeig|such|finde|schreib|erkläre?|was|wer|wo|wann|warum|wie|montre|"
-    r"explique|cherche)\b|"
-    r"请|告诉|解释|帮我|给我|列出|什么|怎么|为什么",
-    re.IGNORECASE,
-)
 _FULL_STOP = lazy_pattern(r"(?<=[.!?…])\s+")
 _CITED = lazy_pattern(r"^(?:\[\d{1,6}\][\s,.]*)+|(?:\s*\[\d{1,6}\])+[.。]?$")
 """Source numbers at the ends of a sentence: without the sources they mean nothing."""
@@ -113,7 +99,9 @@ def light_stem(word: str) -> str:
     """
     for suffix in ("ingly", "edly", "ings", "ing", "ies", "ied", "ed", "es", "ly", "s"):
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
-            word = word[: -len(suffix)] + ("y" if suffix in ("ies", "ied") else "")
+            word = word[: -len(suffix)]
+            if suffix in ("ies", "ied"):
+                word += "y"
             break
     # Note, notes; stop, stopped
     if (len(word) > 3 and word[-1] == "e") or (len(word) > 4 and word[-1] == word[-2]):
@@ -130,68 +118,56 @@ def score_sentences(content: str) -> tuple[ScoredSentence, ...]:
     # Without capital letters each full stop ends a sentence
     if content == content.lower():
         found = [piece for sentence in found for piece in _FULL_STOP.split(sentence)]
-    pieces: list[str] = []
-    for sentence in found:
+    texts: dict[str, None] = {}
+    for piece in _wrap_long(found):
+        texts[_CITED.sub("", " ".join(piece.split()))] = None
+    return tuple(_score(text) for text in texts if text)
+
+
+def _wrap_long(pieces: Iterable[str]) -> list[str]:
+    wrapped: list[str] = []
+    for piece in pieces:
         # Wrapping takes as long as all the rest
-        is_short = len(sentence) <= _MAX_SENTENCE and "\t" not in sentence
-        pieces += (
-            [sentence]
-            if is_short
-            else textwrap.wrap(sentence, _MAX_SENTENCE, break_on_hyphens=False)
-        )
-    return tuple(
-        _score(text)
-        for text in dict.fromkeys(_CITED.sub("", " ".join(piece.split())) for piece in pieces)
-        if text
-    )
+        if len(piece) <= _MAX_SENTENCE and "\t" not in piece:
+            wrapped.append(piece)
+        else:
+            wrapped += textwrap.wrap(piece, _MAX_SENTENCE, break_on_hyphens=False)
+    return wrapped
 
 
 def _score(text: str) -> ScoredSentence:
     all_terms = terms(text)
     present = frozenset(all_terms)
-    words = {
-        light_stem(term)
-        for term in present
-        if term not in STOPWORDS and (len(term) > 1 or not term.isascii() or term.isdigit())
-    }
+    words = {light_stem(term) for term in present if _is_content_word(term)}
     is_question = text.rstrip("\"'”’」』)*_ ").endswith(("?", "？"))
     is_quotation = bool(_QUOTATION.fullmatch(text))
-    weight = FEATURE_WEIGHT ** sum(
-        not feature.isdisjoint(present) for feature in (_SELF, _WHEN, _PEOPLE, _DECIDED)
-    )
-    weight *= QUESTION_WEIGHT if is_question else 1.0
-    weight *= QUOTATION_WEIGHT if is_quotation else 1.0
-    weight *= SECOND_PERSON_WEIGHT if present & _OTHER and not present & _SELF else 1.0
+    begins_with_pointing = bool(all_terms) and all_terms[0] in _POINTING
     return ScoredSentence(
         text=text,
         size=len(text.encode("utf-8", "surrogatepass")),
         words=tuple(sorted(words)),
-        weight=weight,
-        refers_back=bool(all_terms and all_terms[0] in _POINTING)
-        or text.startswith(_POINTING_CHINESE),
+        weight=_weight(present, is_question=is_question, is_quotation=is_quotation),
+        refers_back=begins_with_pointing or text.startswith(_POINTING_CHINESE),
         is_quotation=is_quotation,
         is_question=is_question,
         is_lead_in=text.endswith((":", "：")),
     )
 
 
-def find_learning_points(message: str) -> tuple[str, ...]:
-    """The sentences of a user's message that state, decide or correct something, in order;
-    questions and requests do not.
-    """
-    points: list[str] = []
-    for sentence in score_sentences(message[:MAX_READ]):
-        if (
-            sentence.is_question
-            or sentence.is_quotation
-            or sentence.is_lead_in
-            or _REQUEST.match(sentence.text)
-        ):
-            continue
-        has_feature = sentence.weight >= FEATURE_WEIGHT or any(map(str.isdigit, sentence.words))
-        is_stated = _CORRECTING.match(sentence.text) or _STATES.search(sentence.text)
-        if (has_feature and (is_stated or len(sentence.words) >= MIN_WORDS)) or (
-            is_stated and len(sentence.words) > 1
-        ):
-            points.append(sentence.text)
-    return tuple(points[:MAX_POINTS])
+def _is_content_word(term: str) -> bool:
+    """Whether a word says something about the subject: single Latin letters do not."""
+    if term in STOPWORDS:
+        return False
+    return len(term) > 1 or not term.isascii() or term.isdigit()
+
+
+def _weight(present: frozenset[str], *, is_question: bool, is_quotation: bool) -> float:
+    features = sum(not feature.isdisjoint(present) for feature in _FEATURES)
+    weight: float = FEATURE_WEIGHT**features
+    if is_question:
+        weight *= QUESTION_WEIGHT
+    if is_quotation:
+        weight *= QUOTATION_WEIGHT
+    if present & _OTHER and not present & _SELF:
+        weight *= SECOND_PERSON_WEIGHT
+    return weight
