@@ -10,7 +10,8 @@ from acp import RequestError, schema
 from acp_client import editor
 from conftest import Program
 
-from zkchat_cli.acp.agent import code_block, read_prompt
+from zkchat_cli.acp.prompt_blocks import read_prompt
+from zkchat_cli.acp.updates import code_block
 
 Script = Callable[..., str]
 

@@ -24,7 +24,8 @@ from terminal_screen import Script
 from test_agent_logs import NOW, claude
 from werkzeug import Response
 
-from zkchat_cli.acp.agent import LONGEST_ERROR, NoteAgent, note_path, read_prompt
+from zkchat_cli.acp.agent import LONGEST_ERROR, NoteAgent
+from zkchat_cli.acp.prompt_blocks import note_path, read_prompt
 from zkchat_cli.app import factory
 from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.citations.verify_text import verify_text

@@ -1,51 +1,52 @@
-"""`zkchat acp`: conversations in an editor, with the same store, sessions and events as in the
-terminal.
+"""The chat as an agent in an editor, with the same store, sessions and events as in the terminal.
 
 Sessions are used on a thread of their own, one turn after another, while the main thread waits for
 their answers and for the editor.
 """
 
 import asyncio
-import json
-import re
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit
 
-from acp import PROTOCOL_VERSION, Client, RequestError, run_agent, schema, stdio_streams
+from acp import PROTOCOL_VERSION, Client, RequestError, schema
 
 from zkchat_cli import __version__, events, slash
-from zkchat_cli.agents.loader import NO_AGENT
+from zkchat_cli.acp.prompt_blocks import EditorMessage, read_prompt
+from zkchat_cli.acp.updates import (
+    answer_chunk,
+    available_commands,
+    change_content,
+    event_updates,
+    replay,
+    result_text,
+    session_modes,
+)
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.citations.marks import read_marks
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped, wait_for
-from zkchat_cli.models.messages import ToolCall, ZkChatMessage, split_into_exchanges
-from zkchat_cli.models.reports import TurnReport
-from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
+from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.slash.base import CommandResult
+from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools import find_tool
-from zkchat_cli.tools.base import EditorKind
 from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
-from zkchat_cli.views.sources import no_source_line, source_lines
-from zkchat_cli.views.text import IN_CHAT, plain_text
 from zkchat_cli.views.turn_steps import call_question
 
+# Conversations that the editor lists
 MAX_LISTED = 200
-MAX_SOURCES = 10  # conversations, and sources below an answer
+# Characters of an error
 LONGEST_ERROR = 1000
-MAX_LINE = 50_000_000  # bytes of a message
-PARSE_ERROR = -32700
+# Codes of JSON-RPC
 INVALID_PARAMS = -32602
-FAILED = -32000  # codes of JSON-RPC
-# Characters of a tool's result that the editor shows
-MAX_RESULT = 2_000
+FAILED = -32000
+# Reasons of the protocol why a turn ended, and those for other ends of an answer
+END = "end_turn"
+STOP_REASONS = {"length": "max_tokens", "content_filter": "refusal"}
 R = TypeVar("R")
 YES = schema.PermissionOption(option_id="yes", name="Allow", kind="allow_once")
 ALWAYS = schema.PermissionOption(
@@ -54,42 +55,11 @@ ALWAYS = schema.PermissionOption(
 NO = schema.PermissionOption(option_id="no", name="Decline", kind="reject_once")
 
 
-def serve(open_app: Callable[[Path], App]) -> None:
-    """Serve one editor on standard input and output, until it closes them. `open_app` opens the
-    vault of a session's folder.
-    """
-    with closing(NoteAgent(open_app)) as agent:
-        asyncio.run(_serve_standard_streams(agent))
-
-
-async def _serve_standard_streams(agent: Any) -> None:
-    """Give the SDK the lines that are messages, and answer others with an error: the SDK ends at
-    JSON that is not an object.
-    """
-    lines, writer = await stdio_streams(limit=MAX_LINE)
-    messages = asyncio.StreamReader(limit=MAX_LINE)
-    error = {"code": PARSE_ERROR, "message": "a message is one JSON object on one line"}
-
-    async def check_lines() -> None:
-        async for line in lines:
-            with suppress(RecursionError, ValueError):
-                if isinstance(json.loads(line), dict):
-                    messages.feed_data(line)
-                    continue
-            writer.write(
-                json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n"
-            )
-        messages.feed_eof()
-
-    checking = asyncio.create_task(check_lines())
-    try:
-        await run_agent(agent, writer, messages)
-    finally:
-        checking.cancel()
-
-
 class NoteAgent:
-    """The agent's side of the protocol: its methods are called on the protocol's thread."""
+    """The agent's side of the protocol. `open_app` opens the vault of a session's folder.
+
+    Its public methods are those of the protocol, called on the protocol's thread, and `close`.
+    """
 
     def __init__(self, open_app: Callable[[Path], App]) -> None:
         self._open_app = open_app
@@ -164,14 +134,15 @@ class NoteAgent:
             raise RequestError(
                 INVALID_PARAMS, "an answer is being written; wait for its end, or cancel it"
             )
-        text, typed = read_prompt(prompt, session.vault.root)
-        stop = self._stops[session_id] = threading.Event()
+        message = read_prompt(prompt, session.vault.root)
+        stop = threading.Event()
+        self._stops[session_id] = stop
 
         def run() -> str:
             STOP.set(stop)
             with suppress(KeyboardInterrupt):
                 raise_if_stopped()
-                return self._answer(session, text, typed)
+                return self._answer(session, message)
             return "cancelled"
 
         try:
@@ -251,93 +222,55 @@ class NoteAgent:
             raise KeyboardInterrupt from None
         return wait_for(asked)
 
-    def _answer(self, session: ZkChatSession, text: str, typed: str) -> str:
+    def _answer(self, session: ZkChatSession, message: EditorMessage) -> str:
         """Run a command or a turn; returns the reason why it ended."""
         self._current = session
-        if not slash.is_command(typed):
-            return self._run_turn(session, session.send(text, typed=typed))
+        if slash.is_command(message.typed):
+            return self._run_command(session, message.typed)
+        return self._run_turn(session, session.send(message.text, typed=message.typed))
+
+    def _run_command(self, session: ZkChatSession, line: str) -> str:
         mode = session_modes(session).current_mode_id
-        result = slash.run(typed, session)
+        result = slash.run(line, session)
         if result.question is not None:
             wanted = schema.ToolCallUpdate(tool_call_id="confirm", title=result.question.text)
-            result = result.question.run() if self._permission(wanted, YES, NO) == YES else result
-        if (
-            result.session is not None
-            or result.quit
-            or result.input_text
-            or result.clipboard is not None
-        ):
+            if self._permission(wanted, YES, NO) == YES:
+                result = result.question.run()
+        if _is_for_a_terminal(result):
             self._send(answer_chunk("The editor has its own way to do that."))
-            return "end_turn"
-        opened = result.open_note.text if result.open_note is not None else ""
-        if shown := "\n".join(filter(None, (result.text, plain_text(result.lines), opened))):
-            self._send(answer_chunk(code_block(shown)))
-        if (new := session_modes(session).current_mode_id) != mode:
-            self._send(
-                schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=new)
+            return END
+        shown = result_text(result)
+        if shown:
+            self._send(answer_chunk(shown))
+        new_mode = session_modes(session).current_mode_id
+        if new_mode != mode:
+            update = schema.CurrentModeUpdate(
+                session_update="current_mode_update", current_mode_id=new_mode
             )
-        return self._run_turn(session, result.turn) if result.turn is not None else "end_turn"
+            self._send(update)
+        return END if result.turn is None else self._run_turn(session, result.turn)
 
-    def _run_turn(self, session: ZkChatSession, turn: Any) -> str:
-        reason = "end_turn"
+    def _run_turn(self, session: ZkChatSession, turn: Generator[events.Event, None, None]) -> str:
+        """Run a turn and tell the editor about it; returns the reason why it ended. Raises the
+        error of a turn that failed.
+        """
+        reason = END
         with closing(turn):
             for event in turn:
                 raise_if_stopped()
-                match event:
-                    case events.TextDelta(text):
-                        self._send(answer_chunk(text))
-                    case events.ReasoningDelta(text):
-                        self._send(thought_chunk(text))
-                    case events.ToolCallStarted(call):
-                        self._call = call
-                        self._send(tool_started(call))
-                    case events.ToolCallFinished(call, run, _):
-                        self._send(
-                            tool_progress(
-                                call.id, run.outcome, status="completed" if run.ok else "failed"
-                            )
-                        )
-                    case events.Notice(message, hint):
-                        self._send(thought_chunk(f"{on_one_line(message, hint)}\n"))
-                    case events.TurnCompleted(report):
-                        reason = {"length": "max_tokens", "content_filter": "refusal"}.get(
-                            report.finish_reason, reason
-                        )
-                        for stored in [*split_into_exchanges(session.history)][-1]:
-                            if stored.tool_call_id is not None and (
-                                found := locations(stored, session.vault.root)
-                            ):
-                                self._send(tool_progress(stored.tool_call_id, locations=found))
-                        if sources := sources_text(report):
-                            self._send(answer_chunk(sources))
-                        self._send(
-                            schema.SessionInfoUpdate(
-                                session_update="session_info_update",
-                                title=session.conversation.title,
-                            )
-                        )
-                    case events.TurnFailed(error, _, _):
-                        raise error
+                if isinstance(event, events.TurnFailed):
+                    raise event.error
+                if isinstance(event, events.ToolCallStarted):
+                    self._call = event.call
+                if isinstance(event, events.TurnCompleted):
+                    reason = STOP_REASONS.get(event.report.finish_reason, END)
+                for update in event_updates(event, session):
+                    self._send(update)
         return reason
 
     def _approve_change(self, change: Change) -> Decision:
-        """Ask about a proposed change with its diffs. As in the terminal, they hide no
-        character.
-        """
-        content: list[Any] = _tool_content(change.note)
-        for file in change.files:
-            before = (
-                None
-                if file.path is None
-                else reveal_invisible(file.before.decode("utf-8", "replace"))
-            )
-            path = str(self._current.vault.root / file.new_path)
-            after = reveal_invisible(file.after.decode("utf-8", "replace"))
-            content.append(
-                schema.FileEditToolCallContent(
-                    type="diff", path=path, old_text=before, new_text=after
-                )
-            )
+        """Ask about a proposed change with its diffs."""
+        content = change_content(change, self._current.vault.root)
         files = [schema.ToolCallLocation(path=each.path) for each in content if each.type == "diff"]
         wanted = schema.ToolCallUpdate(
             tool_call_id=self._call.id,
@@ -353,7 +286,9 @@ class NoteAgent:
             tool_call_id=call.id, title=call_question(call), kind="other", raw_input=call.arguments
         )
         answer = self._permission(wanted, YES, ALWAYS, NO)
-        return Decision(True, always=answer == ALWAYS) if answer != NO else DECLINED_CALL
+        if answer == NO:
+            return DECLINED_CALL
+        return Decision(allowed=True, always=answer == ALWAYS)
 
     def _permission(
         self, wanted: schema.ToolCallUpdate, *options: schema.PermissionOption
@@ -362,168 +297,25 @@ class NoteAgent:
         outcome = self._ask(
             self._client.request_permission(conversation_id, tool_call=wanted, options=[*options])
         ).outcome
-        chosen = outcome.option_id if isinstance(outcome, schema.AllowedOutcome) else None
-        return next((option for option in options if option.option_id == chosen), NO)
+        if isinstance(outcome, schema.AllowedOutcome):
+            for option in options:
+                if option.option_id == outcome.option_id:
+                    return option
+        return NO
+
+
+def _is_for_a_terminal(result: CommandResult) -> bool:
+    """Whether a command switches the conversation, leaves, edits or copies: an editor has its own
+    ways.
+    """
+    return (
+        result.session is not None
+        or result.quit
+        or bool(result.input_text)
+        or result.clipboard is not None
+    )
 
 
 def _error_text(text: str) -> str:
     """An error on one line of limited length: names in it may be any text."""
     return sanitize_name(truncate(text.strip(), LONGEST_ERROR))
-
-
-def text_block(text: str) -> schema.TextContentBlock:
-    return schema.TextContentBlock(type="text", text=text)
-
-
-def _tool_content(text: str) -> list[Any]:
-    return [schema.ContentToolCallContent(type="content", content=text_block(text))] if text else []
-
-
-def answer_chunk(text: str) -> Any:
-    return schema.AgentMessageChunk(session_update="agent_message_chunk", content=text_block(text))
-
-
-def thought_chunk(text: str) -> Any:
-    return schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=text_block(text))
-
-
-def tool_started(call: ToolCall) -> Any:
-    return schema.ToolCallStart(
-        session_update="tool_call",
-        tool_call_id=call.id,
-        title=truncate(
-            ": ".join(filter(None, (call.name, ", ".join(map(str, call.arguments.values()))))), 100
-        ),
-        kind=editor_kind(call.name),
-        status="in_progress",
-        raw_input=call.arguments,
-    )
-
-
-def editor_kind(tool_name: str) -> EditorKind:
-    """The kind that an editor shows for a tool. One that changes notes becomes an edit when the
-    user is asked.
-    """
-    tool = find_tool(tool_name)
-    return tool.editor_kind if tool is not None else "other"
-
-
-def tool_progress(call_id: str, text: str = "", **values: Any) -> Any:
-    content = _tool_content(text) or None
-    return schema.ToolCallProgress(
-        session_update="tool_call_update", tool_call_id=call_id, content=content, **values
-    )
-
-
-def locations(message: ZkChatMessage, root: Path) -> list[schema.ToolCallLocation]:
-    """Where the excerpts of a tool's result are: path and line."""
-    return [
-        schema.ToolCallLocation(path=str(root / chunk.relative_path), line=chunk.start_line)
-        for chunk in message.chunks
-    ]
-
-
-def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Any]:
-    for message in history:
-        if message.role == "user":
-            yield schema.UserMessageChunk(
-                session_update="user_message_chunk", content=text_block(message.display_text)
-            )
-        elif message.role == "assistant":
-            if message.reasoning:
-                yield thought_chunk(message.reasoning)
-            if message.content:
-                yield answer_chunk(message.content)
-            for call in message.tool_calls:
-                yield tool_started(call).model_copy(update={"status": "completed"})
-        elif message.role == "tool":
-            yield tool_progress(
-                message.tool_call_id or "",
-                truncate(message.content, MAX_RESULT),
-                locations=locations(message, root),
-            )
-
-
-def sources_text(report: TurnReport) -> str:
-    """The sources below an answer, as the terminal lists them; empty if there are none. They end a
-    code block that was cut off.
-    """
-    named = [each for each in report.references if each.reference_type in ("direct", "import")]
-    lines = source_lines(
-        report.citations, named, report.uncited_statements, MAX_SOURCES, IN_CHAT.all_sources
-    )
-    if lines:
-        return f"\n{read_marks(report.answer).closing}\n\n{code_block(plain_text(lines))}"
-    return f"\n\n{no_source_line(report.retrieval)}." if report.lacks_source else ""
-
-
-def code_block(text: str) -> str:
-    """Text as the terminal shows it. The fences are longer than any in the text, such as those of a
-    message in `/show last`.
-    """
-    fence = "`" * max([3, *(1 + len(marks) for marks in re.findall("`+", text))])
-    return f"{fence}\n{text}\n{fence}"
-
-
-def session_modes(session: ZkChatSession) -> schema.SessionModeState:
-    agents = [schema.SessionMode(id=name, name=name) for name in session.agent_names()]
-    agent = session.runtime.agent
-    current = agent.name if agent is not None else NO_AGENT
-    return schema.SessionModeState(
-        current_mode_id=current,
-        available_modes=[schema.SessionMode(id=NO_AGENT, name="No agent"), *agents],
-    )
-
-
-def available_commands() -> Any:
-    commands = []
-    for command in slash.commands():
-        if command.in_editors:
-            hint = command.argument.strip("[]")
-            given = (
-                schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint))
-                if hint
-                else None
-            )
-            commands.append(
-                schema.AvailableCommand(name=command.name, description=command.help, input=given)
-            )
-    return schema.AvailableCommandsUpdate(
-        session_update="available_commands_update", available_commands=commands
-    )
-
-
-def read_prompt(blocks: Sequence[Any], root: Path) -> tuple[str, str]:
-    """The message of an editor's prompt, and the part of it that the user typed: text of the editor
-    must not import files.
-
-    A note that is attached by its address becomes a link to it; attached text comes before what was
-    typed.
-    """
-    typed = []
-    attached = []
-    for block in blocks:
-        if block.type == "text":
-            typed.append(block.text)
-        elif block.type == "resource_link":
-            path = note_path(block.uri, root)
-            if path and not re.search(r"[][|#^\n]", path):
-                typed.append(f"[[{path}]]")
-            else:
-                attached.append(f"See {block.name} ({block.uri})")
-        elif block.type == "resource" and isinstance(getattr(block.resource, "text", None), str):
-            attached.append(
-                f"From {note_path(block.resource.uri, root) or block.resource.uri}:\n"
-                f"{block.resource.text}"
-            )
-    text = " ".join(typed).strip()
-    return "\n\n".join(filter(None, (*attached, text))), text
-
-
-def note_path(uri: str, root: Path) -> str | None:
-    """The path in the vault of an address `file:///…`; None if it is elsewhere."""
-    with suppress(OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
-        address = urlsplit(uri)
-        if address.scheme == "file":
-            return Path(unquote(address.path)).resolve().relative_to(root).as_posix()
-    return None

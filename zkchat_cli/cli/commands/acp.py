@@ -21,7 +21,7 @@ def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
 
     log_to_stderr()
     with optional_package("the editor's protocol", "acp"):
-        from zkchat_cli.acp import agent  # imports the protocol's SDK
+        from zkchat_cli.acp import server  # imports the protocol's SDK
     from zkchat_cli.app import factory
 
     if sys.stdin.isatty():
@@ -29,7 +29,7 @@ def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
             "Waiting for an editor on standard input: editors start this by themselves. "
             "Ctrl-C ends it."
         )
-    agent.serve(
+    server.serve(
         lambda folder: factory.open_app(
             ctx.startup_options(unsafe=unsafe, store_later=True), os.environ, folder
         )

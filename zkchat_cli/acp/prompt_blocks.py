@@ -1,0 +1,53 @@
+"""The message of an editor's prompt, which comes as blocks of text and of attached resources."""
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+# A path with one of these characters cannot be linked
+_UNLINKABLE = re.compile(r"[][|#^\n]")
+
+
+class EditorMessage(NamedTuple):
+    """The whole text of a message, and the part that the user typed: text of the editor must not
+    import files.
+    """
+
+    text: str
+    typed: str
+
+
+def read_prompt(blocks: Sequence[Any], root: Path) -> EditorMessage:
+    """The message that these blocks make. A note that is attached by its address becomes a link to
+    it; attached text comes before what was typed.
+    """
+    typed = []
+    attached = []
+    for block in blocks:
+        if block.type == "text":
+            typed.append(block.text)
+        elif block.type == "resource_link":
+            path = note_path(block.uri, root)
+            if path and not _UNLINKABLE.search(path):
+                typed.append(f"[[{path}]]")
+            else:
+                attached.append(f"See {block.name} ({block.uri})")
+        elif block.type == "resource" and isinstance(getattr(block.resource, "text", None), str):
+            source = note_path(block.resource.uri, root) or block.resource.uri
+            attached.append(f"From {source}:\n{block.resource.text}")
+    message = " ".join(typed).strip()
+    parts = [part for part in (*attached, message) if part]
+    return EditorMessage("\n\n".join(parts), message)
+
+
+def note_path(uri: str, root: Path) -> str | None:
+    """The path in the vault of an address `file:///…`; None if it is elsewhere."""
+    # RuntimeError: links in a circle
+    with suppress(OSError, RuntimeError, ValueError):
+        address = urlsplit(uri)
+        if address.scheme == "file":
+            return Path(unquote(address.path)).resolve().relative_to(root).as_posix()
+    return None
