@@ -12,7 +12,8 @@ from pyte.screens import Char
 from terminal_screen import Scrolling
 
 from zkchat_cli.events import TextDelta
-from zkchat_cli.terminal.screen import NO_LINKS, LinkTargets, Screen
+from zkchat_cli.terminal.link_targets import NO_LINKS, LinkTargets
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.streaming_view import StreamingView
 
 SEQUENCES = re.compile(r"\x1b(?:\[[\d;]*[mKJGAB]|\]8;(?:id=\d+)?;[!-~]*\x1b\\)")

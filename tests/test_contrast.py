@@ -12,7 +12,8 @@ import pytest
 from rich.color import Color
 
 from zkchat_cli.terminal import input_line
-from zkchat_cli.terminal.screen import _SGR, DARK, EITHER, LIGHT, Palette, Screen, choose_palette
+from zkchat_cli.terminal.palette import DARK, EITHER, LIGHT, Palette, choose_palette
+from zkchat_cli.terminal.screen import _SGR, Screen
 from zkchat_cli.views.text import styled_line
 
 DARK_BACKGROUNDS = ("#000000", "#0c0c0c", "#1e1e1e", "#282c34", "#300a24", "#002b36", "#303030")

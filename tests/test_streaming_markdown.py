@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from streaming_terminal import Streaming, pieces_of, shown_rows
 from terminal_screen import HARMLESS, HOSTILE
 
-from zkchat_cli.terminal.screen import LinkTargets, web_address
+from zkchat_cli.terminal.link_targets import LinkTargets, web_address
 
 LOOKS = {
     "wrapped words, kept line breaks": (

@@ -22,7 +22,8 @@ from zkchat_cli.events import (
     Waiting,
 )
 from zkchat_cli.models.messages import ToolCall, ToolRun
-from zkchat_cli.terminal.screen import NO_LINKS, Screen
+from zkchat_cli.terminal.link_targets import NO_LINKS
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.streaming_view import StatusLine, StreamingView
 
 CALL = ToolCall(id="1", name="find_excerpts", arguments={"query": "moon"})

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
+from zkchat_cli.terminal.plain_turn_view import PlainTurnView
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.text_layout import line_breaks, wrap
-from zkchat_cli.terminal.turn_renderer import PlainTurnView
 
 WORDS = st.text(st.sampled_from("ab cd.,/-世界、（é👍"), max_size=200)
 WIDTHS = st.integers(2, 60)

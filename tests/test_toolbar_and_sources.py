@@ -17,7 +17,9 @@ from prompt_toolkit.utils import get_cwidth
 
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.notes import DocumentReference
-from zkchat_cli.terminal.screen import Screen, lay_out, note_opener
+from zkchat_cli.terminal.column_layout import lay_out
+from zkchat_cli.terminal.link_targets import note_opener
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.sources import source_lines

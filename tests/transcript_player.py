@@ -47,8 +47,9 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.cli import app
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.command_runner import run_piped
+from zkchat_cli.terminal.plain_turn_view import RemarkPrinter
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_renderer import RemarkPrinter, remark_printer, show_error
+from zkchat_cli.terminal.turn_renderer import remark_printer, show_error
 
 DEMO = Path(factory.__file__).parent.with_name("demo")
 TYPED = "› "

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from ground import Ground
 from measuring import Goal, Row
 
-from zkchat_cli.terminal.screen import NO_LINKS, Screen
+from zkchat_cli.terminal.link_targets import NO_LINKS
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.streaming_view import StreamingView
 
 CHARACTERS = 30_000

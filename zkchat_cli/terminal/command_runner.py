@@ -18,15 +18,12 @@ from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.terminal.approval import YES, ApprovalPrompt
 from zkchat_cli.terminal.chat_host import ChatHost
 from zkchat_cli.terminal.clipboard import copy_text
+from zkchat_cli.terminal.column_layout import count_columns
 from zkchat_cli.terminal.job_control import page, paged, run_in_foreground
-from zkchat_cli.terminal.screen import (
-    LinkTargets,
-    Screen,
-    count_columns,
-    note_opener,
-    terminal_columns,
-)
-from zkchat_cli.terminal.turn_renderer import DisplayOptions, RemarkPrinter, show_error, show_turn
+from zkchat_cli.terminal.link_targets import LinkTargets, note_opener
+from zkchat_cli.terminal.plain_turn_view import RemarkPrinter
+from zkchat_cli.terminal.screen import Screen, terminal_columns
+from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_error, show_turn
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
 

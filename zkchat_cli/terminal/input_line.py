@@ -22,8 +22,9 @@ from prompt_toolkit.styles import Style
 from zkchat_cli.completion.input_completer import InputCompleter
 from zkchat_cli.completion.typed_text import match_typed
 from zkchat_cli.terminal.key_bindings import exit_prompt, prompt_keys
+from zkchat_cli.terminal.palette import Palette
 from zkchat_cli.terminal.quit_hint import QuitHint
-from zkchat_cli.terminal.screen import Palette, Screen
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar
 from zkchat_cli.terminal.vault_history import VaultHistory
 from zkchat_cli.views.text import PROMPT

@@ -37,12 +37,17 @@ LESS = {"LESS": "FRX~PsSpace shows more, q leaves$", "LESSCHARSET": "utf-8", "LE
 afterwards; and less runs no commands.
 """
 INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
+# The exit code with which a shell reports a program that cannot be run
+CANNOT_RUN = 127
+# Bytes that are read at once
+READ_SIZE = 4096
 
 
 @contextmanager
 def handle_signals(
     handler: Callable[[int, FrameType | None], Any], *numbers: int
 ) -> Iterator[None]:
+    """Handle these signals in the block; as before at its end."""
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
@@ -62,6 +67,7 @@ class InterruptHandler:
         self._stoppable = False
 
     def installed(self) -> AbstractContextManager[None]:
+        """The block in which signals come here."""
         return handle_signals(self._handle, signal.SIGINT, *TERMINATION_SIGNALS)
 
     @contextmanager
@@ -159,39 +165,60 @@ def page(
 
     `keep_typed` gets what was typed before the pager started, which would take it for commands.
     """
-    is_long = text.count("\n") >= screens * shutil.get_terminal_size().lines - 1
-    command = split_command(os.environ.get("PAGER", PAGER))
-    has_pager = (
-        command not in ([], ["cat"])
-        and os.environ.get("TERM") != "dumb"
-        and shutil.which(command[0]) is not None
-    )
-    if screen.out.isatty() and is_long and has_pager and not screen.accessible:
-        typed = b""
-        with suppress(OSError, ValueError):
-            while (
-                sys.stdin.isatty()
-                and select.select([sys.stdin], [], [], 0)[0]
-                and (read := os.read(sys.stdin.fileno(), 4096))
-            ):
-                typed += read
-        keep_typed("".join(c for c in sanitize(typed.decode("utf-8", "ignore")) if c.isprintable()))
-        command += ["-j.3", f"+{line}"] if line > 1 and _is_less(command) else []
-        try:
-            code = run_in_foreground(
-                command, stdin=text.encode("utf-8", "replace"), env={**LESS, **os.environ}
-            )
-        except OSError:
-            code = 127
+    if _needs_pager(text, screen, screens):
+        keep_typed(_take_typed())
+        code = _run_pager(text, line)
         if code == 0:
             return
         if code in INTERRUPTED:
             # After the ^C that the terminal has printed
             text = "\n"
         else:
-            screen.warn(f"the pager {command[0]} failed with code {code}; here is the text")
+            name = _pager()[0]
+            screen.warn(f"the pager {name} failed with code {code}; here is the text")
     screen.out.write(text)
     screen.out.flush()
+
+
+def _pager() -> list[str]:
+    return split_command(os.environ.get("PAGER", PAGER))
+
+
+def _needs_pager(text: str, screen: Screen, screens: int) -> bool:
+    """Whether the text is long, and there is a pager for this screen."""
+    is_long = text.count("\n") >= screens * shutil.get_terminal_size().lines - 1
+    if not is_long or not screen.out.isatty() or screen.accessible:
+        return False
+    command = _pager()
+    if command in ([], ["cat"]) or os.environ.get("TERM") == "dumb":
+        return False
+    return shutil.which(command[0]) is not None
+
+
+def _run_pager(text: str, line: int) -> int:
+    """The exit code of the pager."""
+    command = _pager()
+    if line > 1 and _is_less(command):
+        command += ["-j.3", f"+{line}"]
+    try:
+        return run_in_foreground(
+            command, stdin=text.encode("utf-8", "replace"), env={**LESS, **os.environ}
+        )
+    except OSError:
+        return CANNOT_RUN
+
+
+def _take_typed() -> str:
+    """What was typed and not read so far, without keys that are no text."""
+    typed = b""
+    with suppress(OSError, ValueError):
+        while sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0]:
+            read = os.read(sys.stdin.fileno(), READ_SIZE)
+            if not read:
+                break
+            typed += read
+    text = sanitize(typed.decode("utf-8", "ignore"))
+    return "".join(character for character in text if character.isprintable())
 
 
 @contextmanager

@@ -4,9 +4,11 @@ model.
 The answers are saved to the settings unless the user says no. Ctrl-C leaves and changes nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from zkchat_cli.app.factory import available_models, llama_cpp_server
 from zkchat_cli.app.settings import (
@@ -31,84 +33,110 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 SERVER_TIMEOUT = 2.0
 MAX_MODELS = 8
 MAX_HOSTED = 3
+# Digits of an answer that are read
+MAX_DIGITS = 9
 # llama.cpp's own variable: it must not get a key of OpenAI
 LLAMA_KEY = "LLAMA_API_KEY"
 
 
-def run_onboarding(
-    model: str | None, env: Mapping[str, str], screen: Screen
-) -> tuple[Path | None, str | None, dict[str, object]]:
-    """The chosen vault and model (None: as configured), and the further settings of that model;
-    `model` is the one that the command line names. Raises EOFError when the input ends.
+# Answers that are a yes; Enter alone is one
+YES = ("", "y", "yes")
+_QUESTION = "Which model should answer?"
+
+ModelSettings = dict[str, str]
+"""Further settings that a model needs, by key."""
+
+
+class FirstChoice(NamedTuple):
+    """What the user chose; None is what is configured. `settings` are further ones of the model."""
+
+    vault: Path | None
+    model: str | None
+    settings: dict[str, object]
+
+
+def run_onboarding(model: str | None, env: Mapping[str, str], screen: Screen) -> FirstChoice:
+    """Ask for the vault and the model, where nothing names them; `model` is the one that the
+    command line names. Raises EOFError when the input ends.
     """
     loaded = load_settings(StartupOptions(model=model), env, Path.cwd())
     if vault_folder(loaded) is not None:
-        return None, model, {}
+        return FirstChoice(None, model, {})
     screen = screen.with_width()
     screen.print("Welcome to zkchat. Enter takes the first answer.", "bold")
     vault = _ask_vault(screen)
-    settings = {"vault.path": vault} if vault else {}
-    model_settings: dict[str, str] = {}
+    settings: dict[str, str] = {}
+    if vault:
+        settings["vault.path"] = vault
+    model_settings: ModelSettings = {}
     if "model" not in loaded.origins:
         offers = _model_offers(loaded)
-        labels = {
-            f"{name} (llama.cpp on this machine)" if needed else _label(name): name
-            for name, needed in offers.items()
-        }
-        while True:
-            name = _ask(
-                screen,
-                "Which model should answer?",
-                labels | {_label("offline"): "offline"},
-                "or type its name",
-            )
-            try:
-                model = check_settings(loaded.with_model(name)).values.model
-                break
-            except ConfigError as e:
-                problem = sanitize_name(e.message.partition(": ")[2])
-                screen.print(f"{problem[:1].upper()}{problem[1:]}. {e.hint}", "yellow")
+        model = _ask_model(loaded, offers, screen)
         model_settings = offers.get(model, {})
         settings |= model_settings | {"model": model}
-    if settings not in ({}, {"model": "offline"}):  # trying it out changes nothing
-        screen.print()
-        if read_line("Save this choice for the next start? [Y/n] ").strip().lower() in (
-            "",
-            "y",
-            "yes",
-        ):
-            for key, value in settings.items():
-                save_setting(key, value, loaded.paths)
-            screen.print("Saved. `zkchat config show` lists all settings.")
-        else:
-            screen.print("Not saved: used for this chat only.")
-    return Path(vault) if vault else demo_vault(loaded.paths), model, {**model_settings}
+    # Trying it out changes nothing
+    if settings not in ({}, {"model": "offline"}):
+        _offer_to_save(settings, loaded, screen)
+    folder = Path(vault) if vault else demo_vault(loaded.paths)
+    return FirstChoice(folder, model, {**model_settings})
 
 
-def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
+def _ask_model(loaded: LoadedConfig, offers: Mapping[str, ModelSettings], screen: Screen) -> str:
+    """The name of a model that the settings accept: one of the offers or another one."""
+    labels = {}
+    for name, needed in offers.items():
+        label = f"{name} (llama.cpp on this machine)" if needed else _label(name)
+        labels[label] = name
+    labels[_label("offline")] = "offline"
+    while True:
+        name = _ask(screen, _QUESTION, labels, "or type its name")
+        try:
+            return check_settings(loaded.with_model(name)).values.model
+        except ConfigError as e:
+            _, _, problem = e.message.partition(": ")
+            problem = sanitize_name(problem)
+            screen.print(f"{problem[:1].upper()}{problem[1:]}. {e.hint}", "yellow")
+
+
+def _offer_to_save(settings: Mapping[str, str], loaded: LoadedConfig, screen: Screen) -> None:
+    screen.print()
+    answer = read_line("Save this choice for the next start? [Y/n] ").strip().lower()
+    if answer not in YES:
+        screen.print("Not saved: used for this chat only.")
+        return
+    for key, value in settings.items():
+        save_setting(key, value, loaded.paths)
+    screen.print("Saved. `zkchat config show` lists all settings.")
+
+
+def _model_offers(loaded: LoadedConfig) -> dict[str, ModelSettings]:
     """The models that can be used now, those of this machine first, each with the further settings
     that it needs.
     """
-    local: dict[str, dict[str, str]] = {}
-    hosted: list[str] = []
+    local: dict[str, ModelSettings] = {}
+    hosted: dict[str, ModelSettings] = {}
     llama_cpp = llama_cpp_server(loaded.env)
     has_other = "openai.base_url" in loaded.origins or loaded.env.get("OPENAI_BASE_URL")
-    for each in available_models(
-        loaded, SERVER_TIMEOUT, {} if has_other else {"llama.cpp": llama_cpp}
-    ):
+    servers = {} if has_other else {"llama.cpp": llama_cpp}
+    for each in available_models(loaded, SERVER_TIMEOUT, servers):
         names = [name for name in each.names if "embed" not in name and name != "offline"]
         preferred = _preferred_models(each.provider)
         if preferred:
             begins = [f"{each.provider}/{prefix}" for prefix in preferred]
-            hosted += (
-                [name for begin in begins for name in names if name.startswith(begin)] or names
-            )[:MAX_HOSTED]
+            hosted |= {name: {} for name in _best_names(names, begins)}
         elif each.provider == "llama.cpp":
             needed = {"openai.base_url": llama_cpp.server.address, "openai.key_variable": LLAMA_KEY}
-            local |= {name.replace("llama.cpp/", "openai/", 1): needed for name in names}
+            for name in names:
+                local[name.replace("llama.cpp/", "openai/", 1)] = needed
         else:
             local |= {name: {} for name in names}
-    return dict([*local.items()][:MAX_MODELS]) | {name: {} for name in hosted}
+    return dict(islice(local.items(), MAX_MODELS)) | hosted
+
+
+def _best_names(names: Sequence[str], begins: Sequence[str]) -> list[str]:
+    """A few names with the wanted beginnings, in the order of these; if there are none, any."""
+    found = [name for begin in begins for name in names if name.startswith(begin)]
+    return list(found or names)[:MAX_HOSTED]
 
 
 def _preferred_models(name: str) -> tuple[str, ...]:
@@ -128,13 +156,12 @@ def _label(model: str) -> str:
 
 def _ask_vault(screen: Screen) -> str:
     """A folder with notes; empty for the demo."""
-    choices = {str(folder): str(folder) for folder in find_vaults(Path.home())} | {
-        "the built-in demo notes, to try it out": ""
-    }
-    while answer := _ask(
-        screen, "Which notes do you want to chat with?", choices, "or type the path of a folder"
-    ):
-        with suppress(OSError, RuntimeError, ValueError):  # `~nobody`, a NUL
+    choices = {str(folder): str(folder) for folder in find_vaults(Path.home())}
+    choices["the built-in demo notes, to try it out"] = ""
+    question = "Which notes do you want to chat with?"
+    while answer := _ask(screen, question, choices, "or type the path of a folder"):
+        # `~nobody`, a NUL
+        with suppress(OSError, RuntimeError, ValueError):
             folder = Path(answer).expanduser().resolve()
             if any(name.lower().endswith(NOTE_SUFFIXES) for name in list_files(folder)):
                 return str(folder)
@@ -149,12 +176,10 @@ def _ask(screen: Screen, question: str, choices: Mapping[str, str], alternative:
         screen.print(f"  {number}  {sanitize_name(label)}")
     screen.print(f"     {alternative}", "dim")
     values = [*choices.values()]
+    numbers = "1" if len(values) == 1 else f"a number from 1 to {len(values)}"
     while (answer := read_line("[1] ").strip() or "1").isdecimal():
-        if 1 <= int(answer[:9]) <= len(values):
-            return values[int(answer) - 1]
-        screen.print(
-            f"Type {'1' if len(values) == 1 else f'a number from 1 to {len(values)}'}, "
-            f"{alternative}.",
-            "yellow",
-        )
+        number = int(answer[:MAX_DIGITS])
+        if 1 <= number <= len(values):
+            return values[number - 1]
+        screen.print(f"Type {numbers}, {alternative}.", "yellow")
     return answer

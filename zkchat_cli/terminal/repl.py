@@ -16,7 +16,8 @@ from zkchat_cli.completion.input_completer import InputCompleter
 from zkchat_cli.store.input_history import history_file
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine
 from zkchat_cli.terminal.job_control import InterruptHandler
-from zkchat_cli.terminal.screen import Screen, note_opener, terminal_columns
+from zkchat_cli.terminal.link_targets import note_opener
+from zkchat_cli.terminal.screen import Screen, terminal_columns
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
 from zkchat_cli.terminal.toolbar import measure_prompt
 from zkchat_cli.terminal.vault_history import VaultHistory

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from rich.cells import cell_len, chop_cells, split_graphemes
 from rich.color import ColorSystem
@@ -20,7 +21,8 @@ from rich.segment import Segment
 from rich.text import Text
 
 from zkchat_cli import events
-from zkchat_cli.terminal.screen import NO_LINKS, LinkTargets, Screen
+from zkchat_cli.terminal.link_targets import NO_LINKS, LinkTargets
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.streaming_markdown import StreamingMarkdown
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
 from zkchat_cli.text.truncate import format_arguments, truncate
@@ -40,9 +42,17 @@ BAR_CELLS = 7
 MAX_ARGUMENTS = 44
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _UNSURE = re.compile(
-    "[\u00ad\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
+    "[\u00ad\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff"
+    "\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
 )
 """Characters that join or change others: terminals disagree on how wide the result is."""
+
+
+class ScreenSize(NamedTuple):
+    """The size of a terminal."""
+
+    columns: int
+    lines: int
 
 
 class StatusLine:
@@ -52,14 +62,17 @@ class StatusLine:
 
     def __init__(self, began_at: float) -> None:
         self._began_at = began_at
-        self._activity = self._speaker = ""
+        self._activity = ""
+        self._speaker = ""
+        # Tokens that arrived
         self._tokens = 0.0
-        self._used = self._limit = 0
-        """Tokens of the prompt without those that arrived, and how many can be sent; no limit
-        before the first prompt.
-        """
+        # Tokens of the prompt without those that arrived, and how many can be sent; no limit before
+        # the first prompt
+        self._used = 0
+        self._limit = 0
 
     def update(self, event: events.Event) -> None:
+        """Take an event in."""
         self._activity = ""
         match event:
             case events.PromptBuilt(usage, speaker):
@@ -69,11 +82,8 @@ class StatusLine:
             case events.TextDelta(text) | events.ReasoningDelta(text):
                 self._tokens += len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN
             case events.ToolCallStarted(call):
-                self._activity = sanitize_name(
-                    (
-                        f"{call.name} {truncate(format_arguments(call.arguments), MAX_ARGUMENTS)}"
-                    ).rstrip()
-                )
+                arguments = truncate(format_arguments(call.arguments), MAX_ARGUMENTS)
+                self._activity = sanitize_name(f"{call.name} {arguments}".rstrip())
             case events.ToolCallFinished(_, run, _):
                 self._used += run.tokens
             case events.CompactionStarted(why):
@@ -82,35 +92,36 @@ class StatusLine:
                 self._activity = sanitize_name(f"again in {max(1, round(seconds))} s: {reason}")
 
     def line(self, now: float, columns: int) -> str:
+        """The line at a time, with as many of its parts as so many columns hold."""
         bar = BudgetBar(self._used + round(self._tokens), self._limit, BAR_CELLS)
-        budget = f"{bar.bar} {bar.figures}" if self._limit else ""
-        arrived = f"~{self._tokens:.0f} tokens" if self._tokens else ""
         parts = (
             self._activity,
             f"{now - self._began_at:.0f} s",
             "Ctrl-C stops",
-            budget,
+            f"{bar.bar} {bar.figures}" if self._limit else "",
             self._speaker,
-            arrived,
+            f"~{self._tokens:.0f} tokens" if self._tokens else "",
         )
-        first, *rest = filter(None, parts)
+        first, *rest = [part for part in parts if part]
         line = f"{_SPINNER[int(now / FRAME_TIME) % len(_SPINNER)]} {first}"
         for part in rest:
-            if cell_len(f"{line} · {part}") > columns:
+            longer = f"{line} · {part}"
+            if cell_len(longer) > columns:
                 break
-            line += f" · {part}"
+            line = longer
         return chop_cells(line, max(1, columns))[0]
 
 
 def redraw(
     old: Sequence[Text], final: Sequence[Text], rows: Sequence[Text], console: Console
 ) -> str:
-    """What puts the final rows above the cursor and the others at it and below, where the `old`
-    rows are drawn: only what differs.
+    """The characters that put the final rows above the cursor and the others at it and below, where
+    the `old` rows are drawn: only what differs.
     """
     new = [*final, *rows]
     out: list[str] = []
-    at = 0  # the cursor's row
+    # The cursor's row
+    at = 0
 
     def move(row: int) -> None:
         nonlocal at
@@ -138,18 +149,27 @@ def _encoded(row: Text, console: Console) -> Iterator[str]:
     for segment in Segment.simplify(row.render(console)):
         text = segment.text
         if _UNSURE.search(text):
-            text = ""
-            for start, end, width in split_graphemes(segment.text)[0]:
-                column += width
-                text += segment.text[start:end]
-                text += f"\x1b[{column + 1}G" if _UNSURE.search(segment.text[start:end]) else ""
+            text, column = _placed(text, column)
         else:
             column += segment.cell_length
-        yield (
-            segment.style.render(text, color_system=ColorSystem.EIGHT_BIT)
-            if segment.style
-            else text
-        )
+        if segment.style:
+            text = segment.style.render(text, color_system=ColorSystem.EIGHT_BIT)
+        yield text
+
+
+def _placed(text: str, column: int) -> tuple[str, int]:
+    """Text that begins at a column, with the cursor placed where that is needed, and the column
+    where it ends.
+    """
+    placed = ""
+    graphemes, _ = split_graphemes(text)
+    for start, end, width in graphemes:
+        grapheme = text[start:end]
+        column += width
+        placed += grapheme
+        if _UNSURE.search(grapheme):
+            placed += f"\x1b[{column + 1}G"
+    return placed, column
 
 
 class StreamingView:
@@ -176,11 +196,13 @@ class StreamingView:
         self._began_at = clock()
         self._status = StatusLine(self._began_at)
         self._stream: StreamingMarkdown | None = None
-        self._is_answer = self._needs_gap = self._paused = False
+        self._is_answer = False
+        self._needs_gap = False
+        self._paused = False
         # The rows at and below the cursor
         self._rows: Sequence[Text] = ()
-        # Columns and lines of the screen at the last drawing
-        self._size = (0, 0)
+        # At the last drawing
+        self._size = ScreenSize(0, 0)
         self._next_drawing = 0.0
         self._closed = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="zkchat-spinner", daemon=True)
@@ -188,6 +210,7 @@ class StreamingView:
             self._ticker.start()
 
     def update(self, event: events.Event) -> None:
+        """Take an event into the status line; what takes a while is shown at once."""
         with self._lock:
             self._status.update(event)
             self._paused = False
@@ -196,6 +219,7 @@ class StreamingView:
                 self._draw(force=True)
 
     def add_answer(self, text: str) -> None:
+        """Draw a piece of the answer."""
         with self._lock:
             if self._stream is None or not self._is_answer:
                 # An answer does not begin with an empty row
@@ -212,6 +236,7 @@ class StreamingView:
             self._draw()
 
     def add_reasoning(self, text: str) -> None:
+        """Draw a piece of what the model thinks before it answers."""
         with self._lock:
             if self._stream is None or self._is_answer:
                 self.print_remark("  thinking", "dim")
@@ -220,6 +245,7 @@ class StreamingView:
             self._draw()
 
     def print_remark(self, line: str, style: str = "") -> None:
+        """Print a line that is not part of the answer."""
         with self._lock:
             self._end()
             self._screen.print(line, *style.split())
@@ -232,6 +258,7 @@ class StreamingView:
             self._paused = True
 
     def close(self) -> None:
+        """Finish the text, and draw nothing more."""
         self._closed.set()
         with self._lock:
             self._end()
@@ -251,30 +278,35 @@ class StreamingView:
         if not (force or end) and now < self._next_drawing:
             return
         began = time.perf_counter()
-        size = self._size
-        self._size = (self._columns(), self._lines())
-        erased = ""
-        # After a resize the rows on the screen are not the ones we drew
-        if size != self._size and self._rows:
-            erased = "\r\x1b[J"
-            self._rows = ()
-        # The last column stays free: terminals differ in what a line end does there
-        width = max(2, self._size[0] - 1)
-        final, rows = self._stream.render(width, final=end) if self._stream else ([], [])
-        limit = max(1, self._size[1] // 3)
-        if len(rows) > limit:
-            rows = [Text("…", "dim"), *rows[len(rows) - limit + 1 :]][-limit:]
+        erased = self._erase_after_resize()
+        columns, lines = self._size
+        final: Sequence[Text] = ()
+        rows: Sequence[Text] = ()
+        if self._stream is not None:
+            # The last column stays free: terminals differ in what a line end does there
+            final, rows = self._stream.render(max(2, columns - 1), final=end)
+        rows = _last_rows(rows, max(1, lines // 3))
         if not end and now - self._began_at >= STATUS_DELAY:
-            rows = [*rows, Text(self._status.line(now, self._size[0] - 1), "dim")]
+            rows = [*rows, Text(self._status.line(now, columns - 1), "dim")]
         text = erased + redraw(self._rows, final, rows, self._console)
         self._rows = rows
         if text:
             self._screen.out.write(text)
             self._screen.out.flush()
         if not end:
-            self._next_drawing = now + max(
-                MIN_INTERVAL, IDLE_FACTOR * (time.perf_counter() - began)
-            )
+            duration = time.perf_counter() - began
+            self._next_drawing = now + max(MIN_INTERVAL, IDLE_FACTOR * duration)
+
+    def _erase_after_resize(self) -> str:
+        """Take the size of the screen, and return what erases the rows if it has changed: then they
+        are not where they were drawn.
+        """
+        before = self._size
+        self._size = ScreenSize(self._columns(), self._lines())
+        if self._size == before or not self._rows:
+            return ""
+        self._rows = ()
+        return "\r\x1b[J"
 
     def _tick(self) -> None:
         # The terminal is gone; the next one to write reports it
@@ -283,3 +315,10 @@ class StreamingView:
                 with self._lock:
                     if not self._paused and not self._closed.is_set():
                         self._draw(force=not self._is_answer)
+
+
+def _last_rows(rows: Sequence[Text], limit: int) -> Sequence[Text]:
+    """So many of the last rows, with a sign for those that are left out."""
+    if len(rows) <= limit:
+        return rows
+    return [Text("…", "dim"), *rows[len(rows) - limit + 1 :]][-limit:]

@@ -10,12 +10,18 @@ import re
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
-_WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
+# Ranges of the characters that take two cells each
+_WIDE = (
+    "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff"
+    "\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
+)
 _CLOSING = r"、。，．！？；：」』）】》〉’”…·〗〙〛)\]}.,;:!?%"
 _OPENING = r"「『（【《〈“‘〖〘〚(\[{"
 _CHUNK = re.compile(rf"[{_OPENING}]*(?:[{_WIDE}]|[^\s{_WIDE}{_OPENING}]+)?[{_CLOSING}]*\s*")
 # A word that is longer than a row breaks behind one of these, if it has one
 _BREAK_AFTER = "/-_.,:"
+# Rows of characters that are measured to find where a row ends: some take no cell
+_MEASURED_SHARE = 4
 
 
 def line_breaks(text: str, width: int) -> list[int]:
@@ -32,44 +38,62 @@ def line_breaks(text: str, width: int) -> list[int]:
     is_blank = True
     for chunk in _CHUNK.finditer(text):
         word = chunk[0].rstrip()
+        spaces = len(chunk[0]) - len(word)
         at = chunk.start()
         size = cell_len(word)
         if not is_blank and column + size > width:
             breaks.append(at)
             column = 0
-        if word and column and column + cell_len(word[0]) > width:  # behind spaces only
+        # Behind spaces only, a long word begins in their row if one character fits
+        if word and column and column + cell_len(word[0]) > width:
             breaks.append(at)
             column = 0
-        while word and column + size > width:
-            begin = word[: 4 * width]
-            # No row, if no character takes a cell
-            part = next(iter(chop_cells(begin, width - column)), begin)
-            cut = max(map(part.rfind, _BREAK_AFTER)) + 1 or len(part) or 1
-            at += cut
-            breaks.append(at)
-            word = word[cut:]
+        if word and column + size > width:
+            cuts = _cuts(word, width, column)
+            breaks += [at + cut for cut in cuts]
+            word = word[cuts[-1] :]
+            size = cell_len(word)
             column = 0
-            size = cell_len(word) if len(word) <= width else width + 1
-        column += cell_len(word) + len(chunk[0]) - len(chunk[0].rstrip())
+        column += size + spaces
         is_blank = is_blank and not word
     return [at for at in breaks if at < len(text)]
 
 
+def _cuts(word: str, width: int, column: int) -> list[int]:
+    """The offsets at which a word is cut that does not fit into its row, where it begins at a
+    column.
+    """
+    cuts: list[int] = []
+    at = 0
+    size = cell_len(word)
+    while at < len(word) and column + size > width:
+        begin = word[at : at + _MEASURED_SHARE * width]
+        # There is no row if no character takes a cell
+        row = next(iter(chop_cells(begin, width - column)), begin)
+        last_break = max(map(row.rfind, _BREAK_AFTER)) + 1
+        at += last_break or len(row) or 1
+        cuts.append(at)
+        column = 0
+        # A word may be very long: what has more characters than a row has cells is not measured
+        size = cell_len(word[at:]) if len(word) - at <= width else width + 1
+    return cuts
+
+
 def wrap(text: Text, width: int) -> list[Text]:
-    return [
-        row
-        for line in text.split("\n", allow_blank=True)
-        for row in line.divide(line_breaks(line.plain, width))
-    ]
+    """The rows of a text in so many cells; at least one."""
+    rows: list[Text] = []
+    for line in text.split("\n", allow_blank=True):
+        rows += line.divide(line_breaks(line.plain, width))
+    return rows
 
 
 def last_word(row: str) -> int:
     """Where the last word begins, spaces before it included; the end of the row if spaces follow
     it.
     """
-    start = (
-        len(row)
-        if not row or row[-1].isspace()
-        else [chunk.start() for chunk in _CHUNK.finditer(row) if chunk[0]][-1]
-    )
+    start = len(row)
+    if row and not row[-1].isspace():
+        for chunk in _CHUNK.finditer(row):
+            if chunk[0]:
+                start = chunk.start()
     return len(row[:start].rstrip())

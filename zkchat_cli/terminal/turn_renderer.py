@@ -1,28 +1,25 @@
-"""One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`.
+"""One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`."""
 
-Text is plain in a pipe, for a screen reader, and on a terminal that gets no escape sequences
-(`NO_COLOR`, `TERM=dumb`).
-"""
-
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models.messages import ToolRun
 from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.terminal.approval import show_change
-from zkchat_cli.terminal.screen import NO_LINKS, LinkTargets, Screen
-from zkchat_cli.text.sanitize import sanitize, sanitize_name
+from zkchat_cli.terminal.link_targets import NO_LINKS, LinkTargets
+from zkchat_cli.terminal.plain_turn_view import PlainTurnView, RemarkPrinter
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.sources import no_source_line, source_lines
-from zkchat_cli.views.text import IN_CHAT, CommandHints, short_count, usage_text
+from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, short_count, usage_text
 from zkchat_cli.views.turn_steps import describe_compaction, tool_line, tools_line
 
-RemarkPrinter = Callable[[str, str], None]
-"""Prints a line that is not part of the answer, with its style: to the screen in a chat, to stderr
-in a pipe.
-"""
+# Loads rich and markdown-it, which a pipe does not need
+if TYPE_CHECKING:
+    from zkchat_cli.terminal.streaming_view import StreamingView
 
 
 class DisplayOptions(NamedTuple):
@@ -48,107 +45,152 @@ def show_turn(
     """Print a turn as it happens, all that arrived however it ends: the answer, then its sources.
     Returns the last event.
     """
+    view: StreamingView | PlainTurnView
     if screen.columns is not None and screen.color and not screen.accessible:
         # Loads rich and markdown-it, which a pipe does not need
-        from zkchat_cli.terminal.streaming_view import StreamingView
+        from zkchat_cli.terminal import streaming_view
 
-        view: StreamingView | PlainTurnView = StreamingView(screen, display.links)
+        view = streaming_view.StreamingView(screen, display.links)
     else:
         view = PlainTurnView(screen, print_remark)
+    renderer = TurnRenderer(view, screen, display)
     event: events.Event | None = None
-    finished: list[tuple[ToolRun, int]] = []
-    compactions: list[str] = []
     with closing(view):
         for event in turn:
-            if finished and isinstance(
-                event, events.TextDelta | events.TurnCompleted | events.TurnFailed
-            ):
-                view.print_remark(tools_line(finished), "dim")
-                finished = []
-            view.update(event)
-            match event:
-                case events.TextDelta(text):
-                    view.add_answer(text)
-                case events.ReasoningDelta(text) if (
-                    display.reasoning and screen.columns is not None
-                ):
-                    view.add_reasoning(text)
-                case events.Notice(message, hint):
-                    view.print_remark(f"  {on_one_line(message, hint)}", "yellow")
-                case events.ChangeProposed() | events.ChangeDecided():
-                    view.pause()  # the user may have to confirm
-                    show_change(event, screen)
-                case events.ToolCallFinished(_, run, excerpts) if run.ok and not display.detail:
-                    finished.append((run, excerpts))
-                case events.ToolCallFinished(_, run, excerpts):
-                    view.print_remark(tool_line(run, excerpts), "dim")
-                case events.CompactionDone(compaction):
-                    compactions.append(
-                        f"  {describe_compaction(compaction, display.hints, short=True)}"
-                    )
-                case events.TurnCompleted(report):
-                    if report.finish_reason == "length":
-                        more = (
-                            f"; continue it with {display.hints.continue_answer}"
-                            if display.hints.continue_answer
-                            else ""
-                        )
-                        view.print_remark(f"  the answer was cut at a length limit{more}", "yellow")
-                    view.close()
-                    _show_end(report, view.print_remark, screen, display)
-        for line in compactions:
-            view.print_remark(line, "" if isinstance(view, PlainTurnView) else "dim")
+            renderer.show(event)
+        renderer.print_compactions()
     return event
 
 
-def _show_end(
+class TurnRenderer:
+    """Shows the events of one turn in a view."""
+
+    def __init__(
+        self, view: "StreamingView | PlainTurnView", screen: Screen, display: DisplayOptions
+    ) -> None:
+        self._view = view
+        self._screen = screen
+        self._display = display
+        # Runs of tools that are shown together on one line, each with the number of its excerpts
+        self._finished: list[tuple[ToolRun, int]] = []
+        # Lines about compactions, which follow the answer
+        self._compactions: list[str] = []
+
+    def show(self, event: events.Event) -> None:
+        """Show one event."""
+        if self._finished and isinstance(event, _AFTER_TOOLS):
+            self._view.print_remark(tools_line(self._finished), "dim")
+            self._finished = []
+        self._view.update(event)
+        match event:
+            case events.TextDelta(text):
+                self._view.add_answer(text)
+            case events.ReasoningDelta(text):
+                if self._display.reasoning and self._screen.columns is not None:
+                    self._view.add_reasoning(text)
+            case events.Notice(message, hint):
+                self._view.print_remark(f"  {on_one_line(message, hint)}", "yellow")
+            case events.ChangeProposed() | events.ChangeDecided():
+                # The user may have to confirm
+                self._view.pause()
+                show_change(event, self._screen)
+            case events.ToolCallFinished(_, run, excerpts):
+                self._show_tool_run(run, excerpts)
+            case events.CompactionDone(compaction):
+                words = describe_compaction(compaction, self._display.hints, short=True)
+                self._compactions.append(f"  {words}")
+            case events.TurnCompleted(report):
+                self._show_end(report)
+
+    def print_compactions(self) -> None:
+        """Say what was compacted before the answer; it would be in the way above it."""
+        style = "" if isinstance(self._view, PlainTurnView) else "dim"
+        for line in self._compactions:
+            self._view.print_remark(line, style)
+
+    def _show_tool_run(self, run: ToolRun, excerpts: int) -> None:
+        if run.ok and not self._display.detail:
+            self._finished.append((run, excerpts))
+        else:
+            self._view.print_remark(tool_line(run, excerpts), "dim")
+
+    def _show_end(self, report: TurnReport) -> None:
+        if report.finish_reason == "length":
+            hint = self._display.hints.continue_answer
+            more = f"; continue it with {hint}" if hint else ""
+            self._view.print_remark(f"  the answer was cut at a length limit{more}", "yellow")
+        self._view.close()
+        _show_report(report, self._view.print_remark, self._screen, self._display)
+
+
+_AFTER_TOOLS = (events.TextDelta, events.TurnCompleted, events.TurnFailed)
+"""The events before which the runs of tools are shown."""
+
+
+def _show_report(
     report: TurnReport, print_remark: RemarkPrinter, screen: Screen, display: DisplayOptions
 ) -> None:
     """The lines below an answer: its details, sources and cost. What was found and not cited is in
     /sources.
     """
-    timings = {phase: ms for phase, ms in report.timings_ms.items() if phase != "overhead"}
     if display.detail:
-        times = ", ".join(f"{phase} {ms:.0f} ms" for phase, ms in timings.items())
-        prompt = (
-            f"prompt: {report.context.total_tokens:,} of {report.context.effective_limit:,} tokens"
-        )
-        model = sanitize_name(
-            f"{report.model}, {report.strategy}, finished with {report.finish_reason}"
-        )
-        for line in (model, times, f"{usage_text(report.usage)}; {prompt}"):
+        for line in _details(report):
             print_remark(f"  {line}", "dim")
+    sources: Sequence[StyledLine] = ()
+    if display.max_sources:
+        sources = _sources(report, display, in_pipe=screen.columns is None)
+    # The offline model costs nothing
+    has_cost = display.costs and not display.detail and report.model != "offline"
+    if sources or has_cost:
+        screen.print()
+    screen.show(sources)
+    if display.max_sources and report.lacks_source:
+        print_remark(f"  {no_source_line(report.retrieval, display.hints)}", "yellow")
+    if has_cost:
+        seconds = sum(_timings(report).values()) / 1000
+        print_remark(f"  {seconds:.1f} s, {usage_text(report.usage, short_count)}", "dim")
+
+
+def _details(report: TurnReport) -> Iterable[str]:
+    """The model and how it ended, the time of each phase, and the tokens."""
+    yield sanitize_name(f"{report.model}, {report.strategy}, finished with {report.finish_reason}")
+    yield ", ".join(f"{phase} {ms:.0f} ms" for phase, ms in _timings(report).items())
+    context = report.context
+    yield (
+        f"{usage_text(report.usage)}; "
+        f"prompt: {context.total_tokens:,} of {context.effective_limit:,} tokens"
+    )
+
+
+def _timings(report: TurnReport) -> dict[str, float]:
+    """Milliseconds by phase, without what zkchat itself took."""
+    return {phase: ms for phase, ms in report.timings_ms.items() if phase != "overhead"}
+
+
+def _sources(report: TurnReport, display: DisplayOptions, *, in_pipe: bool) -> Sequence[StyledLine]:
+    """The list of sources. An answer that names its likeliest notes itself needs no lines for them
+    on a screen; a pipe gets them, too.
+    """
     citations = report.citations
     references = report.references
-    # The answer names its notes; a pipe gets their lines, too
-    if report.level == "most_likely" and screen.columns is not None:
+    if report.level == "most_likely" and not in_pipe:
         named = {citation.relative_path for citation in citations}
         citations = ()
         references = tuple(each for each in references if each.relative_path not in named)
-    cited = (
+    return source_lines(
         citations,
         references,
         report.uncited_statements,
         display.max_sources,
         display.hints.all_sources,
+        with_unused=False,
     )
-    sources = source_lines(*cited, with_unused=False) if display.max_sources else []
-    # The offline model costs nothing
-    show_cost = display.costs and not display.detail and report.model != "offline"
-    if sources or show_cost:
-        screen.print()
-    screen.show(sources)
-    if display.max_sources and report.lacks_source:
-        print_remark(f"  {no_source_line(report.retrieval, display.hints)}", "yellow")
-    if show_cost:
-        print_remark(
-            f"  {sum(timings.values()) / 1000:.1f} s, {usage_text(report.usage, short_count)}",
-            "dim",
-        )
 
 
 def show_error(error: ZkchatError, print_remark: RemarkPrinter, partial: str = "") -> None:
-    print_remark(f"✗ {error.message}{'; the partial answer is stored' if partial else ''}", "red")
+    """Print an error with its hint; `partial` is the answer that came before it, if any."""
+    stored = "; the partial answer is stored" if partial else ""
+    print_remark(f"✗ {error.message}{stored}", "red")
     if error.hint:
         print_remark(f"  {error.hint}", "yellow")
 
@@ -167,93 +209,3 @@ def remark_printer(screen: Screen, verbose: Callable[[], bool] = lambda: False) 
             screen.progress(line)
 
     return print_remark
-
-
-class PlainTurnView:
-    """Text as it comes; on a screen it breaks between words. It has the methods of StreamingView,
-    which describes them, but no status line.
-    """
-
-    def __init__(self, screen: Screen, print_remark: RemarkPrinter) -> None:
-        self._screen = screen
-        self._print_remark = print_remark
-        self._style = ""  # that of reasoning, while it streams
-        self._row = ""  # the last row, on a screen
-        # Characters of the last row that are on the screen
-        self._written = 0
-        self._is_open = self._needs_gap = False
-        self._wait_reason = self._speaker = ""
-
-    def add_answer(self, text: str) -> None:
-        if self._style:
-            self.close()
-        if self._needs_gap and text.strip():
-            self._write("\n")
-            self._needs_gap = False
-        self._write(self._wrapped(text))
-
-    def add_reasoning(self, text: str) -> None:
-        if not self._style:
-            self.print_remark("  thinking", "dim")
-            self._style = "dim"
-        self._write(self._wrapped(text))
-
-    def print_remark(self, line: str, style: str = "") -> None:
-        self.close()
-        self._print_remark(line, style)
-        # In a pipe the remarks are not on stdout
-        self._needs_gap = self._screen.columns is not None
-
-    def update(self, event: events.Event) -> None:
-        """There is no status line: each reason for waiting is printed once, and what takes a while
-        for a screen reader.
-        """
-        match event:
-            case events.Waiting(seconds, reason) if reason != self._wait_reason:
-                self._wait_reason = reason
-                self.print_remark(f"  {reason}; trying again in {seconds:.0f} s", "dim")
-            case events.PromptBuilt(_, speaker) if self._screen.accessible and not self._speaker:
-                self._speaker = speaker
-                self.print_remark(f"  {speaker} is answering", "dim")
-            case events.CompactionStarted(why) if self._screen.accessible:
-                self.print_remark(f"  compacting: {why}", "dim")
-
-    def close(self) -> None:
-        """Finish the open line, so that something else can be printed."""
-        self._write(self._row[self._written :].rstrip())
-        if self._is_open:
-            self._write("\n")
-        self._row = ""
-        self._written = 0
-        self._style = ""
-
-    pause = close
-
-    def _wrapped(self, text: str) -> str:
-        """What can be written now: all but the last word, which may not fit into its row when the
-        rest of it comes.
-        """
-        if self._screen.columns is None:
-            return text
-        # Loads rich, which a pipe does not need
-        from rich.text import Text
-
-        from zkchat_cli.terminal.text_layout import last_word, wrap
-
-        written = self._written
-        rows = [
-            row.plain
-            for row in wrap(
-                Text(self._row + sanitize(text.replace("\r", ""))), self._screen.columns()
-            )
-        ]
-        self._row = rows[-1]
-        self._written = max(last_word(self._row), written if len(rows) == 1 else 0)
-        return "\n".join([*(row.rstrip() for row in rows[:-1]), self._row[: self._written]])[
-            written:
-        ]
-
-    def _write(self, text: str) -> None:
-        if text:
-            self._screen.write(text, *self._style.split())
-            self._is_open = not text.endswith("\n")

@@ -12,7 +12,8 @@ from typer import Argument, Option
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
 from zkchat_cli.errors import StoreError, UsageError, ZkchatError
-from zkchat_cli.terminal.screen import Screen, note_opener
+from zkchat_cli.terminal.link_targets import note_opener
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views.text import IN_SHELL, UNSTORED, CommandHints, summarize_problems
 
 if TYPE_CHECKING:

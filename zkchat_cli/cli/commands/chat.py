@@ -14,7 +14,8 @@ from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.job_control import InterruptHandler, terminal_mode
-from zkchat_cli.terminal.screen import Screen, note_opener
+from zkchat_cli.terminal.link_targets import note_opener
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import StartedSession
 from zkchat_cli.vault.filesystem import holds_notes
 from zkchat_cli.views.text import summarize_problems
