@@ -19,6 +19,7 @@ from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import format_arguments, truncate
 
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+MAX_ARGUMENTS = 80  # characters of a tool call's arguments
 SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}
 
 NO_SOURCE = "no such source was in the prompt"
@@ -66,28 +67,25 @@ def current_summary(
 ) -> Compaction | None:
     """The last summary of these messages, which includes the earlier ones."""
     ids = {None, *(message.id for message in messages)}
-    return next(
-        (
-            each
-            for each in reversed(archive.compactions)
-            if each.summary and not each.undone and each.last_id in ids
-        ),
-        None,
-    )
+    for compaction in reversed(archive.compactions):
+        if compaction.summary and not compaction.undone and compaction.last_id in ids:
+            return compaction
+    return None
 
 
 def conversation_title(archive: ConversationArchive) -> str:
-    return (
-        " ".join((archive.conversation.title or "").split())
-        or f"Conversation of {archive.conversation.created_at[:10]}"
-    )
+    """The title on one line; of a conversation without one, its date."""
+    title = " ".join((archive.conversation.title or "").split())
+    return title or f"Conversation of {archive.conversation.created_at[:10]}"
 
 
 def model_names(messages: Iterable[ZkChatMessage]) -> str:
+    """The models that answered, each once, separated by commas."""
     return ", ".join(dict.fromkeys(message.model for message in messages if message.model))
 
 
 def compaction_figures(compaction: Compaction) -> str:
+    """What a summary made smaller: `10 messages, 8,120 → 1,900 tokens`."""
     return (
         f"{plural(compaction.messages_folded, 'message')}, {compaction.tokens_before:,} → "
         f"{compaction.tokens_after:,} tokens"
@@ -95,8 +93,8 @@ def compaction_figures(compaction: Compaction) -> str:
 
 
 def tool_results(messages: Sequence[ZkChatMessage]) -> dict[tuple[str, str], ZkChatMessage]:
-    """By the id of the calling message and of the call: some models number the calls of each
-    message from 1.
+    """The results of tools by the ids of the calling message and of the call: some models number
+    the calls of each message from 1.
     """
     results: dict[tuple[str, str], ZkChatMessage] = {}
     caller = ""
@@ -109,7 +107,8 @@ def tool_results(messages: Sequence[ZkChatMessage]) -> dict[tuple[str, str], ZkC
 
 
 def describe_arguments(call: ToolCall) -> str:
-    return truncate(format_arguments(call.arguments), 80)
+    """The arguments of a call in a few words."""
+    return truncate(format_arguments(call.arguments), MAX_ARGUMENTS)
 
 
 def describe_result(result: ZkChatMessage | None) -> str:
@@ -140,20 +139,20 @@ def describe_reference(reference: DocumentReference) -> str:
     if reference.relative_path is None:
         nearest = reference.candidate_links
         return f"not found{f'; nearest: {nearest}' if nearest else ''}"
-    return ", ".join(
-        filter(None, (_ORIGINS[reference.reference_type], DELIVERIES.get(reference.delivery)))
-    )
+    origin = _ORIGINS[reference.reference_type]
+    delivery = DELIVERIES.get(reference.delivery)
+    return f"{origin}, {delivery}" if delivery else origin
 
 
 def front_matter(fields: Mapping[str, str | None]) -> str:
     """The values as JSON strings, which are valid YAML for any content."""
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
-    return _NOT_IN_YAML.sub(
-        lambda found: f"\\u{ord(found[0]):04x}", "\n".join(["---", *lines, "---"])
-    )
+    text = "\n".join(["---", *lines, "---"])
+    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def describe_uncited(count: int) -> str:
+    """How many sentences of an answer have no citation."""
     return f"{plural(count, 'sentence')} {'has' if count == 1 else 'have'} no citation"
 
 
@@ -161,16 +160,14 @@ def quotation_doubt(citation: Citation) -> str:
     """What is wrong with a quotation; empty if nothing is."""
     if citation.verdict == "misquoted":
         return " *(not verified: the quoted words are not there)*"
-    return (
-        f" *(the quotation is cut; the note says: “{citation.sentence}”)*"
-        if citation.verdict == "cut"
-        else ""
-    )
+    if citation.verdict == "cut":
+        return f" *(the quotation is cut; the note says: “{citation.sentence}”)*"
+    return ""
 
 
 def format_location(source: Citation | ContentChunk) -> str:
     """Path and lines, for example `Queries/Filters.md:12-14`."""
-    lines = (
-        "" if source.start_line is None else f":{line_range(source.start_line, source.end_line)}"
-    )
-    return f"{source.relative_path or ''}{lines}"
+    path = source.relative_path or ""
+    if source.start_line is None:
+        return path
+    return f"{path}:{line_range(source.start_line, source.end_line)}"

@@ -11,6 +11,7 @@ from zkchat_cli.exporters.base import Exporter
 
 
 def export(request: dict[str, Any]) -> str:
+    """The request as indented JSON."""
     return json.dumps(request, indent=2, ensure_ascii=False) + "\n"
 
 

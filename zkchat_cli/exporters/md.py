@@ -6,84 +6,51 @@ answer is Markdown and is copied, with two exceptions: its numbers become footno
 block that it left open is closed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.citations import Citation, group_by_number
-from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import ToolCall, ZkChatMessage
 from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.references.documents import link_names
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.vault.links.wikilinks import write_link
 
+MAX_IMPORTED_RESULT = 120  # characters
+LinkName = Callable[[str], str]
+"""What a link calls the note at a path."""
+CitedSources = dict[int, list[Citation]]
+"""The citations of all answers, by number."""
+
 
 def export(archive: ConversationArchive) -> str:
+    """The note of a conversation."""
     messages = base.current_branch(archive)
-    results = base.tool_results(messages)
-    cited: dict[int, list[Citation]] = {}
     name = link_names(reference for message in messages for reference in message.references)
     talk = archive.conversation
-    model = base.model_names(messages) or None
-    front_matter = {
+    fields = {
         "conversation": talk.id,
         "date": talk.created_at,
         "vault": talk.vault,
-        "model": model,
+        "model": base.model_names(messages) or None,
     }
-    parts = [base.front_matter(front_matter), f"# {base.conversation_title(archive)}"]
-    # Tool calls and the answer after them share one heading
-    follows_call = False
-    for message in messages:
-        if message.role == "tool":
-            # An imported result, which its call does not describe
-            if message.tool_run is None:
-                parts.append(f"- `{message.tool_name or 'tool'}`: {truncate(message.content, 120)}")
-            follows_call = True
-            continue
-        if not (message.role == "assistant" and follows_call):
-            parts.append(f"## {base.SPEAKERS[message.role]}")
-        follows_call = bool(message.tool_calls)
-        if message.content.strip():
-            parts.append(_with_footnotes(message, cited))
-        lines = []
-        for call in message.tool_calls:
-            result = base.describe_result(results.get((message.id, call.id)))
-            lines.append(
-                f"- `{call.name}` {base.describe_arguments(call)}".rstrip()
-                + (f": {result}" if result else "")
-            )
-        parts.append("\n".join(lines))
-        if message.status in base.STATUS_NOTES:
-            parts.append(f"*{base.STATUS_NOTES[message.status]}*")
-        # The documents that it names, and how each was delivered
-        if message.role == "user":
-            parts.append(_reference_list(message.references, name))
-    named = {
-        reference.relative_path
-        for message in messages
-        if message.role == "user"
-        for reference in message.references
-    }
-    if uncited := [
-        each for each in base.uncited_references(messages) if each.relative_path not in named
-    ]:
-        parts += ["## Not cited", _reference_list(uncited, name)]
-    if summary := base.current_summary(archive, messages):
-        parts += [
-            "## Summary",
-            f"*{truncate_to_minute(summary.created_at)}: {base.compaction_figures(summary)}*",
+    cited: CitedSources = {}
+    return _join_parts(
+        [
+            base.front_matter(fields),
+            f"# {base.conversation_title(archive)}",
+            *_message_parts(messages, cited, name),
+            *_uncited_parts(messages, name),
+            *_summary_parts(base.current_summary(archive, messages)),
+            _footnotes(cited, name),
         ]
-        parts.append(
-            "\n".join(f"> {line}".rstrip() for line in (summary.summary or "").splitlines())
-        )
-    return "\n\n".join(part for part in (*parts, _footnotes(cited, name)) if part) + "\n"
+    )
 
 
-def answer_note(
-    question: str, answer: ZkChatMessage, conversation: str, name: Callable[[str], str]
-) -> str:
+def answer_note(question: str, answer: ZkChatMessage, conversation: str, name: LinkName) -> str:
     """One answer as a note of its own. `name` returns what a link calls the note at a path: its
     name, or its path if that is ambiguous.
     """
@@ -93,17 +60,73 @@ def answer_note(
         "date": answer.timestamp,
         "conversation": conversation,
     }
-    cited: dict[int, list[Citation]] = {}
+    cited: CitedSources = {}
     text = _with_footnotes(answer, cited)
-    return (
-        "\n\n".join(
-            part for part in (base.front_matter(fields), text, _footnotes(cited, name)) if part
+    return _join_parts([base.front_matter(fields), text, _footnotes(cited, name)])
+
+
+def _join_parts(parts: Iterable[str]) -> str:
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _message_parts(
+    messages: Sequence[ZkChatMessage], cited: CitedSources, name: LinkName
+) -> Iterator[str]:
+    """The messages with their headings; adds their citations to `cited`."""
+    results = base.tool_results(messages)
+    # Tool calls and the answer after them share one heading
+    follows_call = False
+    for message in messages:
+        if message.role == "tool":
+            # An imported result, which its call does not describe
+            if message.tool_run is None:
+                content = truncate(message.content, MAX_IMPORTED_RESULT)
+                yield f"- `{message.tool_name or 'tool'}`: {content}"
+            follows_call = True
+            continue
+        if message.role != "assistant" or not follows_call:
+            yield f"## {base.SPEAKERS[message.role]}"
+        follows_call = bool(message.tool_calls)
+        if message.content.strip():
+            yield _with_footnotes(message, cited)
+        yield "\n".join(
+            _call_line(call, results.get((message.id, call.id))) for call in message.tool_calls
         )
-        + "\n"
-    )
+        if message.status in base.STATUS_NOTES:
+            yield f"*{base.STATUS_NOTES[message.status]}*"
+        # The documents that it names, and how each was delivered
+        if message.role == "user":
+            yield _reference_list(message.references, name)
 
 
-def _reference_list(references: Sequence[DocumentReference], name: Callable[[str], str]) -> str:
+def _call_line(call: ToolCall, result: ZkChatMessage | None) -> str:
+    line = f"- `{call.name}` {base.describe_arguments(call)}".rstrip()
+    outcome = base.describe_result(result)
+    return f"{line}: {outcome}" if outcome else line
+
+
+def _uncited_parts(messages: Sequence[ZkChatMessage], name: LinkName) -> list[str]:
+    """The documents that tools found and no answer cites."""
+    named: set[str | None] = set()
+    for message in messages:
+        if message.role == "user":
+            named.update(reference.relative_path for reference in message.references)
+    found = [each for each in base.uncited_references(messages) if each.relative_path not in named]
+    return ["## Not cited", _reference_list(found, name)] if found else []
+
+
+def _summary_parts(summary: Compaction | None) -> list[str]:
+    if summary is None:
+        return []
+    lines = (summary.summary or "").splitlines()
+    return [
+        "## Summary",
+        f"*{truncate_to_minute(summary.created_at)}: {base.compaction_figures(summary)}*",
+        "\n".join(f"> {line}".rstrip() for line in lines),
+    ]
+
+
+def _reference_list(references: Sequence[DocumentReference], name: LinkName) -> str:
     lines = []
     for reference in references:
         path = reference.relative_path
@@ -112,36 +135,38 @@ def _reference_list(references: Sequence[DocumentReference], name: Callable[[str
     return "\n".join(lines)
 
 
-def _footnotes(cited: Mapping[int, Sequence[Citation]], name: Callable[[str], str]) -> str:
+def _footnotes(cited: CitedSources, name: LinkName) -> str:
     """All answers share one numbering, so a number is one source; its footnote has the quotations
     of all answers.
     """
     lines = []
     for number, citations in sorted(cited.items()):
-        note = ""
         quotes: dict[str, str] = {}
-        for each in citations:
-            if each.relative_path and not note:
-                note = (
-                    f"{write_link(each.relative_path, name(each.relative_path), each.heading)} "
-                    f"{base.format_location(each)}"
-                )
-            if each.quote:
-                quotes.setdefault(" ".join(each.quote.split()), base.quotation_doubt(each))
+        for citation in citations:
+            if citation.quote:
+                quotes.setdefault(" ".join(citation.quote.split()), base.quotation_doubt(citation))
         quoted = ", ".join(f'"{quote}"{doubt}' for quote, doubt in quotes.items())
-        lines.append(f"[^{number}]: {note or f'*missing: {base.NO_SOURCE}*'} {quoted}".rstrip())
+        lines.append(f"[^{number}]: {_source_link(citations, name)} {quoted}".rstrip())
     return "\n".join(lines)
 
 
-def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) -> str:
+def _source_link(citations: Iterable[Citation], name: LinkName) -> str:
+    """The link to the note of these citations, and its lines."""
+    for citation in citations:
+        if path := citation.relative_path:
+            link = write_link(path, name(path), citation.heading)
+            return f"{link} {base.format_location(citation)}"
+    return f"*missing: {base.NO_SOURCE}*"
+
+
+def _with_footnotes(message: ZkChatMessage, cited: CitedSources) -> str:
     """The message's text with the marks of its citations as `[^n]`, but for names, which are links;
     adds the citations to `cited`.
     """
     known = group_by_number(message.citations)
     written: list[str] = []
-    for piece, mark in marks.split_at_marks(
-        message.content, marks.cited_marks(message.content, message.citations)
-    ):
+    cited_marks = marks.cited_marks(message.content, message.citations)
+    for piece, mark in marks.split_at_marks(message.content, cited_marks):
         if mark is None or mark.name is not None:
             written.append(piece)
             continue
@@ -151,7 +176,7 @@ def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) ->
         # At a line's start `[^1]:` would define the footnote
         written.append(f"{footnotes}\\" if mark.defines else footnotes)
     text = "".join(written)
-    # Of a code block that it leaves open
+    # The end of a code block that the answer left open
     closing = marks.read_marks(text).closing
     return (text.removesuffix("\n") + "\n" + closing).strip("\n")
 

@@ -25,7 +25,12 @@ from zkchat_cli.citations.quotes import quote_ranges
 from zkchat_cli.exporters import base
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.citations import Citation, group_by_number, worst_verdict
-from zkchat_cli.models.messages import ZkChatMessage, split_into_exchanges, sum_usage
+from zkchat_cli.models.messages import (
+    TokenUsage,
+    ZkChatMessage,
+    split_into_exchanges,
+    sum_usage,
+)
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.vault.links.wikilinks import note_name
@@ -33,6 +38,7 @@ from zkchat_cli.vault.links.wikilinks import note_name
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 _STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 # Of the page that are cleaned at once: all of a long page would keep Python's lock, and a window
@@ -64,35 +70,52 @@ STATUSES: Mapping[str, tuple[str, str]] = {
 
 
 def export(archive: ConversationArchive) -> str:
+    """The page of a conversation."""
     messages = base.current_branch(archive)
     compaction = base.current_summary(archive, messages)
-    chunks = (chunk for message in reversed(archive.messages) for chunk in reversed(message.chunks))
-    # the excerpts of all branches; of two with one number, which only an import can have, the first
-    by_number = {chunk.number: chunk for chunk in chunks if chunk.number is not None}
+    chunks = _chunks_by_number(archive.messages)
     numbers = count(1)
-    turns = [_template_turn(turn, by_number, numbers) for turn in split_into_exchanges(messages)]
-    usage = sum_usage(message.usage for message in messages)
-    about = "~" if usage.estimated else ""
-    template = _templates().get_template("template.html.j2")
-    page = template.stream(
-        version=__version__,
-        style=Markup(_STYLE),
-        style_digest=base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode(),
-        conversation=archive.conversation,
-        title=base.conversation_title(archive),
-        models=base.model_names(messages),
-        tokens=f"{about}{usage.prompt_tokens:,} in, {about}{usage.completion_tokens:,} out"
-        if usage.prompt_tokens
-        else "",
-        turns=turns,
-        questions=[
-            article for turn in turns for article in turn.articles if article.message.role == "user"
-        ],
-        compaction=compaction,
-        summary=compaction and render_markdown(compaction.summary or ""),
+    turns = [_template_turn(turn, chunks, numbers) for turn in split_into_exchanges(messages)]
+    articles = [article for turn in turns for article in turn.articles]
+    page = (
+        _templates()
+        .get_template("template.html.j2")
+        .stream(
+            version=__version__,
+            style=Markup(_STYLE),
+            style_digest=base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode(),
+            conversation=archive.conversation,
+            title=base.conversation_title(archive),
+            models=base.model_names(messages),
+            tokens=_describe_usage(sum_usage(message.usage for message in messages)),
+            turns=turns,
+            questions=[article for article in articles if article.message.role == "user"],
+            compaction=compaction,
+            summary=compaction and render_markdown(compaction.summary or ""),
+        )
     )
     page.enable_buffering(PIECES)
     return "".join(map(_replace_unsafe, page))
+
+
+def _chunks_by_number(messages: Sequence[ZkChatMessage]) -> dict[int, ContentChunk]:
+    """The excerpts of all branches; of two with one number, which only an import can have, the
+    first.
+    """
+    chunks: dict[int, ContentChunk] = {}
+    for message in messages:
+        for chunk in message.chunks:
+            if chunk.number is not None:
+                chunks.setdefault(chunk.number, chunk)
+    return chunks
+
+
+def _describe_usage(usage: TokenUsage) -> str:
+    """Tokens in and out; empty if no provider reported any."""
+    if not usage.prompt_tokens:
+        return ""
+    about = "~" if usage.estimated else ""
+    return f"{about}{usage.prompt_tokens:,} in, {about}{usage.completion_tokens:,} out"
 
 
 def turn_html(messages: Sequence[ZkChatMessage], number: int) -> str:
@@ -122,9 +145,10 @@ def _template_turn(
     numbers: Iterator[int],
     prefix: str = "",
 ) -> SimpleNamespace:
-    """A turn as the template takes it: each message with its tool calls and their results; of an
-    unexpected result only that. `chunks`: the conversation's by number; `numbers`: for the
-    messages; `prefix`: of these numbers in the ids of sources.
+    """A turn as the template takes it: each message with its tool calls and their results. A result
+    that no message asked for is an article by itself. `chunks`: those of the conversation by
+    number; `numbers`: the next numbers of messages; `prefix`: what comes before these in the ids of
+    sources.
     """
     results = base.tool_results(messages)
     called = {
@@ -177,17 +201,16 @@ class _SourceList:
         """
         if len(mark.numbers) == 1:
             return self._link(mark.numbers[0], mark, text)
-        links = (
-            self._link(n, mark, f"{n}") if n in self._by_number else Markup(n) for n in mark.numbers
-        )
+        links = [
+            self._link(number, mark, str(number)) if number in self._by_number else Markup(number)
+            for number in mark.numbers
+        ]
         return Markup("[%s]") % Markup(", ").join(links)
 
     def _link(self, number: int, mark: CitationMark, text: str) -> Markup:
         citations = self._by_number[number]
-        status = worst_verdict(
-            each.verdict
-            for each in [each for each in citations if mark.span in each.spans] or citations
-        )
+        at_mark = [each for each in citations if mark.span in each.spans]
+        status = worst_verdict(each.verdict for each in at_mark or citations)
         ids = self._mark_ids[number]
         ids.append(f"cite-{self._article}-{number}-{len(ids) + 1}")
         # Ours, like all but the text; escaping them took 4 % of an export
@@ -203,30 +226,30 @@ class _SourceList:
         """The list below the answer, after all links are made: each source with the worst status of
         its citations.
         """
-        found = []
-        for number, citations in self._by_number.items():
-            # none: it is missing
-            citation = next(
-                (citation for citation in citations if citation.relative_path is not None), None
-            )
-            chunk = chunks.get(number)
-            if citation is None or chunk is None or chunk.relative_path != citation.relative_path:
-                chunk = None
-            quotes = {each.quote: each for each in citations if each.quote}
-            present = [text for text, each in quotes.items() if each.verdict in ("verified", "cut")]
-            found.append(
-                SimpleNamespace(
-                    number=number,
-                    status=worst_verdict(each.verdict for each in citations),
-                    title=source_title(citation, chunk) if citation else "",
-                    citation=citation,
-                    mark_ids=self._mark_ids[number],
-                    quotes=quotes,
-                    unsupported=any(each.is_unsupported for each in citations),
-                    excerpt=highlight_quotes(chunk.text, present) if chunk else None,
-                )
-            )
-        return found
+        return [
+            self._entry(number, citations, chunks.get(number))
+            for number, citations in self._by_number.items()
+        ]
+
+    def _entry(
+        self, number: int, citations: Sequence[Citation], chunk: ContentChunk | None
+    ) -> SimpleNamespace:
+        # None if the source is missing
+        citation = next((each for each in citations if each.relative_path is not None), None)
+        if chunk and (citation is None or chunk.relative_path != citation.relative_path):
+            chunk = None
+        quotes = {each.quote: each for each in citations if each.quote}
+        present = [text for text, each in quotes.items() if each.verdict in ("verified", "cut")]
+        return SimpleNamespace(
+            number=number,
+            status=worst_verdict(each.verdict for each in citations),
+            title=source_title(citation, chunk) if citation else "",
+            citation=citation,
+            mark_ids=self._mark_ids[number],
+            quotes=quotes,
+            unsupported=any(each.is_unsupported for each in citations),
+            excerpt=highlight_quotes(chunk.text, present) if chunk else None,
+        )
 
 
 def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = None) -> str:
@@ -262,7 +285,7 @@ def render_markdown(
         _NONCHARACTERS.sub("\ufffd", text) if mark is None else f"[\ufdd0{next(numbers)}\ufdd1]"
         for text, mark in parts
     )
-    # Of code and links, where a mark stays text
+    # How many tags of code and links are open: in these a mark stays text
     depth = 0
 
     def with_links(found: re.Match[str]) -> str:
@@ -275,6 +298,15 @@ def render_markdown(
 
     parser = _parser()
     tokens = parser.parse(marked)
+    _adapt_tokens(tokens)
+    html = parser.renderer.render(tokens, parser.options, {})
+    return Markup(_PLACEHOLDER_OR_TAG.sub(with_links, html))
+
+
+def _adapt_tokens(tokens: Iterable["Token"]) -> None:
+    """Move headings below those of the page, give table cells a class instead of a style, and make
+    links reveal nothing.
+    """
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + HEADING_OFFSET)}"
@@ -285,9 +317,6 @@ def render_markdown(
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrs = {"href": child.attrs["href"], "rel": "noopener noreferrer nofollow"}
-    return Markup(
-        _PLACEHOLDER_OR_TAG.sub(with_links, parser.renderer.render(tokens, parser.options, {}))
-    )
 
 
 @cache
