@@ -9,7 +9,8 @@ from conftest import Program
 from model_server import ModelServer, Reply, openai_text
 
 from zkchat_cli import paths
-from zkchat_cli.app.factory import model_config, open_model, open_remote
+from zkchat_cli.app.factory import open_model
+from zkchat_cli.app.model_servers import model_config, open_remote
 from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.config import credentials
 from zkchat_cli.errors import ConfigError

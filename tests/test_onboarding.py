@@ -12,7 +12,7 @@ from conftest import Program
 from pytest_httpserver import HTTPServer
 from terminal_screen import CTRL_C, CTRL_D, Chat
 
-from zkchat_cli.app.factory import available_models
+from zkchat_cli.app.model_servers import available_models
 from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.vault.filesystem import find_vaults
 

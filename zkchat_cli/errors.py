@@ -39,12 +39,6 @@ class ZkchatError(Exception):
     """An error that the user can act on: `message` is what and why, `hint` what to do next."""
 
     code = "unexpected"
-    # The part of an answer that came before the error; it is printed with it
-    partial = ""
-    # Whether the user has seen it already, so that only its exit code is missing
-    reported = False
-    # Whether it has been printed as JSON already
-    streamed = False
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -30,32 +30,51 @@ def open_note_command(
 ) -> list[str] | None:
     """The command that opens a file at a line: `configured` (terminal.open_command, with {path} and
     {line}), else $VISUAL or $EDITOR, else Obsidian for a vault of Obsidian; None if there is none.
+
     Without a terminal, an editor in $VISUAL or $EDITOR that needs one is not used. Raises
     ConfigError if `configured` is not a command.
     """
-    words = split_command(configured or env.get("VISUAL") or env.get("EDITOR") or "")
-    program = Path(words[0]).name.removesuffix(".exe") if words else ""
     if configured:
-        if not words:
-            raise ConfigError(
-                f"terminal.open_command = {configured!r} is not a command",
-                "For example: code -g {path}:{line}",
-            )
-        if not any("{path}" in word for word in words):
-            words.append("{path}")
-    elif words and (in_terminal or program not in _IN_TERMINAL):
-        words += _ARGUMENTS.get(program, ("{path}",))
+        words = _configured_words(configured)
     else:
-        is_mac = sys.platform == "darwin"
-        has_desktop = is_mac or env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")
-        opener = shutil.which("open" if is_mac else "xdg-open", path=env.get("PATH"))
-        uses_obsidian = has_desktop and (vault / ".obsidian").is_dir()
-        return (
-            [opener, f"obsidian://open?path={quote(str(path), safe='')}"]
-            if opener and uses_obsidian
-            else None
-        )
+        words = _editor_words(env, in_terminal=in_terminal)
+    if not words:
+        return _obsidian_command(path, vault, env)
     return [word.replace("{line}", str(line)).replace("{path}", str(path)) for word in words]
+
+
+def _configured_words(configured: str) -> list[str]:
+    """The words of the user's own command, with {path} at the end if it is not in them."""
+    words = split_command(configured)
+    if not words:
+        raise ConfigError(
+            f"terminal.open_command = {configured!r} is not a command",
+            "For example: code -g {path}:{line}",
+        )
+    if not any("{path}" in word for word in words):
+        words.append("{path}")
+    return words
+
+
+def _editor_words(env: Mapping[str, str], *, in_terminal: bool) -> list[str]:
+    """The words of the command for $VISUAL or $EDITOR; empty if there is none that can be used."""
+    words = split_command(env.get("VISUAL") or env.get("EDITOR") or "")
+    if not words:
+        return []
+    program = Path(words[0]).name.removesuffix(".exe")
+    if program in _IN_TERMINAL and not in_terminal:
+        return []
+    return [*words, *_ARGUMENTS.get(program, ("{path}",))]
+
+
+def _obsidian_command(path: Path, vault: Path, env: Mapping[str, str]) -> list[str] | None:
+    """The command that opens a file in Obsidian; None for other vaults and without a desktop."""
+    is_mac = sys.platform == "darwin"
+    has_desktop = is_mac or env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")
+    opener = shutil.which("open" if is_mac else "xdg-open", path=env.get("PATH"))
+    if opener is None or not has_desktop or not (vault / ".obsidian").is_dir():
+        return None
+    return [opener, f"obsidian://open?path={quote(str(path), safe='')}"]
 
 
 def split_command(command: str) -> list[str]:

@@ -3,18 +3,17 @@ name, and makes sessions of them.
 """
 
 import secrets
-import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli import tools
 from zkchat_cli.agents import loader as agents
+from zkchat_cli.app.model_servers import available_models, model_config
 from zkchat_cli.app.settings import (
     NO_EMBEDDER,
     StartupOptions,
@@ -25,20 +24,18 @@ from zkchat_cli.app.settings import (
 )
 from zkchat_cli.chat.message_vectors import MessageEmbedder
 from zkchat_cli.chat.runtime import (
-    AvailableModels,
     OpenedModel,
     Runtime,
     SessionServices,
     model_options,
 )
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.config import credentials
 from zkchat_cli.config.loader import LoadedConfig, edit_toml
 from zkchat_cli.context import strategies
 from zkchat_cli.context.instructions import INSTRUCTIONS
-from zkchat_cli.errors import ConfigError, StoreUnwritable, ZkchatError
+from zkchat_cli.errors import ConfigError, StoreUnwritable
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.base import EmbedderConfig, ListsModels, ModelConfig, Provider, Window
+from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Window
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
@@ -47,6 +44,7 @@ from zkchat_cli.store.port import SessionStore
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.tools.base import Tool
 from zkchat_cli.vault.edit.transaction import ALLOWED, UNASKED, UNASKED_CALL, Approve, Decision
 from zkchat_cli.vault.search.embedder import Embedder
 from zkchat_cli.vault.search.semantic import SemanticSearch
@@ -146,17 +144,13 @@ class App:
             found.append(
                 (f"this chat is not stored: {self.store_problem.message}", self.store_problem.hint)
             )
-        if replace_surrogates(vault := session.conversation.vault) != replace_surrogates(
-            str(self.vault.root)
-        ):
-            back = (
-                f"If that is wrong: zkchat chat --vault {vault!r} --resume "
-                f"{session.conversation.id}"
-            )
+        vault = session.conversation.vault
+        if replace_surrogates(vault) != replace_surrogates(str(self.vault.root)):
+            back = f"zkchat chat --vault {vault!r} --resume {session.conversation.id}"
             found.append(
                 (
                     f"this conversation began with other notes, {vault}",
-                    f"Answers come from {self.vault.root}. {back}",
+                    f"Answers come from {self.vault.root}. If that is wrong: {back}",
                 )
             )
         return found
@@ -182,8 +176,13 @@ class App:
         self, loaded: LoadedConfig, opened: OpenedModel, agent: agents.Agent | None = None
     ) -> Runtime:
         values = loaded.values
-        window_origin = loaded.origins.get("context.max_tokens")
-        summary_model = values.context.summary_model
+        instructions = INSTRUCTIONS
+        if agent is not None and agent.prompt:
+            instructions = f"{INSTRUCTIONS}\n\n{agent.prompt}"
+        summarizer = None
+        if values.context.summary_model:
+            named = loaded.with_model(values.context.summary_model)
+            summarizer = self._open_model(named, agent).model
         return Runtime(
             model=opened.model,
             tools=opened.tools,
@@ -191,18 +190,10 @@ class App:
             settings=values,
             counter=self.counter,
             options=model_options(values),
-            instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}"
-            if agent is not None and agent.prompt
-            else INSTRUCTIONS,
+            instructions=instructions,
             agent=agent,
-            summarizer=self._open_model(loaded.with_model(summary_model), agent).model
-            if summary_model
-            else None,
-            configured_window=Window(
-                values.context.max_tokens, f"context.max_tokens, {window_origin}"
-            )
-            if window_origin
-            else None,
+            summarizer=summarizer,
+            configured_window=_configured_window(loaded),
             open_model=lambda name: self._open_model(
                 check_settings(loaded.with_model(name)), agent
             ),
@@ -226,10 +217,19 @@ class App:
         )
 
     def close(self) -> None:
+        """Stop the servers of tools, and close the store and the vault."""
         if self.external is not None:
             self.external.close()
         self.store.close()
         self.vault.close()
+
+
+def _configured_window(loaded: LoadedConfig) -> Window | None:
+    """The size of the model's window, if a setting says it."""
+    origin = loaded.origins.get("context.max_tokens")
+    if not origin:
+        return None
+    return Window(loaded.values.context.max_tokens, f"context.max_tokens, {origin}")
 
 
 def now() -> str:
@@ -238,6 +238,7 @@ def now() -> str:
 
 
 def new_id() -> str:
+    """A new id for a conversation or a message: 12 hexadecimal digits."""
     return secrets.token_hex(6)
 
 
@@ -258,32 +259,16 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
 
     With an agent, the model is the agent's; the settings' own model need not exist then.
     """
-    name = options.agent
-    agent = (
-        open_agent(name, app_paths(env, options.config_file))
-        if name is not None and name != agents.NO_AGENT
-        else None
-    )
+    agent = None
+    if options.agent not in (None, agents.NO_AGENT):
+        agent = open_agent(options.agent, app_paths(env, options.config_file))
     loaded = load_settings(options, env, cwd, agent)
     with ExitStack() as resources:
         vault = open_vault(loaded)
         resources.callback(vault.close)
         model = open_model(loaded, agent, unsafe=options.unsafe, similarities=vault.similarities)
-        file = loaded.paths.store_file
-        store_problem = None
-        if options.store and not options.store_later:
-            store = ChatSessionStore.open_to_read(file)
-        else:
-            try:
-                store = ChatSessionStore.open(file if options.store else None)
-            except StoreUnwritable as e:
-                store = ChatSessionStore.open(None)
-                store_problem = e
+        store, store_problem = _open_store(loaded.paths.store_file, options)
         resources.pop_all()
-        external = open_servers(loaded)
-        always_allowed = {
-            name: [*server.always] for name, server in loaded.values.mcp.servers.items()
-        }
     return App(
         loaded,
         vault,
@@ -291,9 +276,28 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
         model,
         options,
         store_problem,
-        external=external,
-        always_allowed=always_allowed,
+        external=open_servers(loaded),
+        always_allowed={
+            name: [*server.always] for name, server in loaded.values.mcp.servers.items()
+        },
     )
+
+
+class _OpenedStore(NamedTuple):
+    store: ChatSessionStore
+    # Why it is only in memory, where it should be a file
+    problem: StoreUnwritable | None = None
+
+
+def _open_store(file: Path, options: StartupOptions) -> _OpenedStore:
+    if not options.store:
+        return _OpenedStore(ChatSessionStore.open(None))
+    if not options.store_later:
+        return _OpenedStore(ChatSessionStore.open_to_read(file))
+    try:
+        return _OpenedStore(ChatSessionStore.open(file))
+    except StoreUnwritable as e:
+        return _OpenedStore(ChatSessionStore.open(None), e)
 
 
 def open_servers(loaded: LoadedConfig) -> "McpServers | None":
@@ -312,10 +316,9 @@ def open_embedder(loaded: LoadedConfig) -> Embedder | None:
     semantic = loaded.values.semantic
     if semantic.provider == NO_EMBEDDER:
         return None
-    has_server = semantic.provider in providers.names()
-    server = (
-        model_config(providers.provider(semantic.provider), loaded) if has_server else ModelConfig()
-    )
+    server = ModelConfig()
+    if semantic.provider in providers.names():
+        server = model_config(providers.provider(semantic.provider), loaded)
     config = EmbedderConfig(
         semantic.model, semantic.path, loaded.paths.models_dir, server, loaded.paths.cache_dir
     )
@@ -337,116 +340,18 @@ def open_model(
     """
     name, _, model = loaded.values.model.partition("/")
     provider = providers.provider(name)
-    known = [
-        tool
-        for tool in tools.load_tools(unsafe=unsafe)
-        if tool.scope != "memory" or loaded.values.context.memory_integration
-    ]
-    known = [
-        tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools
-    ]
-    opened = provider.open(
-        model_config(provider, loaded, model)._replace(similarities=similarities)
-    )
-    return OpenedModel(
-        opened,
-        tuple(
-            tool for tool in known if opened.only_tools is None or tool.name in opened.only_tools
-        ),
-    )
+    config = model_config(provider, loaded, model)._replace(similarities=similarities)
+    opened = provider.open(config)
+    known = tools.load_tools(unsafe=unsafe)
+    if not loaded.values.context.memory_integration:
+        known = [tool for tool in known if tool.scope != "memory"]
+    if agent is not None:
+        known = _only_named(known, agent.tools)
+    return OpenedModel(opened, tuple(_only_named(known, opened.only_tools)))
 
 
-def available_models(
-    loaded: LoadedConfig,
-    seconds: float = 30.0,
-    also: Mapping[str, ListsModels] = MappingProxyType({}),
-) -> tuple[AvailableModels, ...]:
-    """The models of each server that the user has configured, or that may run on this machine; all
-    are asked in parallel.
-
-    `also` are further servers to ask. A server that takes longer than `seconds` is not waited for,
-    not even when the program ends.
-    """
-    from zkchat_cli.llm.http_client import mask_address  # the providers have loaded it
-
-    remotes = ((name, open_remote(name, loaded)) for name in providers.names())
-    models = {
-        name: model
-        for name, model in remotes
-        if model and (model.server.is_configured or model.server.is_local)
-    } | {**also}
-    answers: dict[str, AvailableModels] = {}
-    for name, model in models.items():
-        late = (
-            f"{mask_address(model.server.address)} did not answer in time"
-            if model.server.is_configured
-            else ""
-        )
-        answers[name] = AvailableModels(name, problem=late)  # until it answers
-
-    def ask(name: str, model: ListsModels) -> None:
-        try:
-            answers[name] = AvailableModels(
-                name, tuple(f"{name}/{listed.name}" for listed in model.list_models())
-            )
-        except ZkchatError as e:
-            answers[name] = AvailableModels(
-                name, problem=e.message if model.server.is_configured else ""
-            )
-
-    threads = [threading.Thread(target=ask, args=each, daemon=True) for each in models.items()]
-    deadline = time.monotonic() + seconds
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(max(0.0, deadline - time.monotonic()))
-    return (AvailableModels("offline", ("offline",)), *answers.values())
-
-
-def llama_cpp_server(env: Mapping[str, str]) -> ListsModels:
-    """The llama.cpp server of this machine, where it listens by default or LLAMA_ARG_PORT says. It
-    gets no key.
-    """
-    provider = providers.provider("openai")
-    address = f"http://127.0.0.1:{env.get('LLAMA_ARG_PORT', '').strip() or 8080}/v1"
-    assert provider.open_remote is not None
-    settings = provider.settings.model_validate({"base_url": address})
-    return provider.open_remote(ModelConfig(settings=settings))
-
-
-def open_remote(name: str, loaded: LoadedConfig, model: str = "") -> ListsModels | None:
-    """A model on a provider's server, by an empty name to ask the server alone; None for a provider
-    without one.
-    """
-    provider = providers.provider(name)
-    return (
-        provider.open_remote(model_config(provider, loaded, model))
-        if provider.open_remote is not None
-        else None
-    )
-
-
-def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> ModelConfig:
-    """The part of the settings that a provider gets: its own table."""
-    own = getattr(loaded.values, provider.name, provider.settings())
-    variable = getattr(own, "key_variable", "")
-    key = (
-        credentials.find_key(provider.name, variable, loaded.env, loaded.paths)
-        if variable
-        else credentials.ApiKey()
-    )
-    return ModelConfig(model, own, loaded.env, key)
-
-
-def keyed_servers(loaded: LoadedConfig) -> dict[str, tuple[str, str]]:
-    """For each provider that needs a key: the variable that may hold it, and the server that it is
-    for (empty: the provider's own).
-    """
-    found = {}
-    for provider in map(providers.provider, providers.names()):
-        config = model_config(provider, loaded)
-        if provider.open_remote is not None and hasattr(config.settings, "key_variable"):
-            address = provider.open_remote(config).server.address
-            is_own = address == provider.open_remote(ModelConfig()).server.address
-            found[provider.name] = config.settings.key_variable, "" if is_own else address
-    return found
+def _only_named(known: list[Tool], names: Container[str] | None) -> list[Tool]:
+    """The tools with these names; all if there are no names."""
+    if names is None:
+        return known
+    return [tool for tool in known if tool.name in names]

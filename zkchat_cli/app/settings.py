@@ -3,7 +3,7 @@ does not know.
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -51,19 +51,24 @@ def open_agent(name: str, where: AppPaths) -> agents.Agent:
 
 
 def check_agent(agent: agents.Agent) -> agents.Agent:
-    known = sorted(tool.name for tool in tools.load_tools(unsafe=True))
-    checks = [("tools", name, known) for name in agent.tools or ()]
-    checks += [
-        (key, agent.values[key], strategies.names())
-        for key in ("strategy", "context.strategy")
-        if agent.values.get(key)
-    ]
-    for key, value, valid in checks:
-        if value not in valid:
-            raise loader.invalid_value_error(
-                agent.origin, key, value, f"it must be {' or '.join(valid)}"
-            )
+    """The agent itself. Raises ConfigError if a tool or a strategy that it names does not exist."""
+    known = [tool.name for tool in tools.load_tools(unsafe=True)]
+    for name in agent.tools or ():
+        _check_value_of_agent(agent, "tools", name, known)
+    for key in ("strategy", "context.strategy"):
+        strategy = agent.values.get(key)
+        if strategy:
+            _check_value_of_agent(agent, key, strategy, strategies.names())
     return agent
+
+
+def _check_value_of_agent(
+    agent: agents.Agent, key: str, value: object, valid: Sequence[str]
+) -> None:
+    if value not in valid:
+        raise loader.invalid_value_error(
+            agent.origin, key, value, f"it must be {' or '.join(valid)}"
+        )
 
 
 def load_settings(
@@ -79,24 +84,29 @@ def load_settings(
             "--config names an existing TOML file.",
         )
 
-    vault_path = str(options.vault) if options.vault is not None else None
-    keys = "vault.path", "model", "context.strategy", "context.max_tokens"
-    named = zip(
-        keys, (vault_path, options.model, options.strategy, options.max_context), strict=True
-    )
-    flags = {**{key: value for key, value in named if value is not None}, **options.overrides}
+    flags = {**_flags(options), **options.overrides}
+    agent_layer = agent.settings_layer if agent is not None else ()
 
     def load(vault: Path | None) -> LoadedConfig:
-        return replace(
-            loader.load_config(
-                flags, env, where, vault, agent.settings_layer if agent is not None else ()
-            ),
-            cwd=cwd,
-        )
+        return replace(loader.load_config(flags, env, where, vault, agent_layer), cwd=cwd)
 
     loaded = load(None)
     folder = vault_folder(loaded)
-    return check_settings(load(folder) if folder is not None else loaded)
+    if folder is not None:
+        # Once more, with the vault's own settings
+        loaded = load(folder)
+    return check_settings(loaded)
+
+
+def _flags(options: StartupOptions) -> dict[str, object]:
+    """The settings that options of the command line give, by their keys."""
+    given = {
+        "vault.path": str(options.vault) if options.vault is not None else None,
+        "model": options.model,
+        "context.strategy": options.strategy,
+        "context.max_tokens": options.max_context,
+    }
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def save_setting(key: str, value: str, where: AppPaths) -> object:
@@ -113,25 +123,27 @@ def check_settings(loaded: LoadedConfig) -> LoadedConfig:
     strategies, providers and embedders.
     """
     values = loaded.values
-    for key, value, valid in (
-        ("context.strategy", values.context.strategy, strategies.names()),
-        ("semantic.provider", values.semantic.provider, [NO_EMBEDDER, *embedders.names()]),
-    ):
-        if value not in valid:
-            problem = f"it must be {' or '.join(valid)}"
-            raise loader.invalid_value_error(
-                loaded.origins.get(key, "defaults"),
-                key,
-                value,
-                problem,
-                "All settings: zkchat config show",
-            )
-    summary_model = values.context.summary_model and _full_model_name(
-        loaded, "context.summary_model", values.context.summary_model
-    )
+    _check_name(loaded, "context.strategy", values.context.strategy, strategies.names())
+    embedder_names = [NO_EMBEDDER, *embedders.names()]
+    _check_name(loaded, "semantic.provider", values.semantic.provider, embedder_names)
+    summary_model = values.context.summary_model
+    if summary_model:
+        summary_model = _full_model_name(loaded, "context.summary_model", summary_model)
     context = values.context.model_copy(update={"summary_model": summary_model})
     model = _full_model_name(loaded, "model", values.model)
     return replace(loaded, values=values.model_copy(update={"model": model, "context": context}))
+
+
+def _check_name(loaded: LoadedConfig, key: str, value: str, valid: Sequence[str]) -> None:
+    """Raise ConfigError for a setting that names something else than one of the valid things."""
+    if value not in valid:
+        raise loader.invalid_value_error(
+            loaded.origins.get(key, "defaults"),
+            key,
+            value,
+            f"it must be {' or '.join(valid)}",
+            "All settings: zkchat config show",
+        )
 
 
 def _full_model_name(loaded: LoadedConfig, key: str, model: str) -> str:
@@ -141,25 +153,32 @@ def _full_model_name(loaded: LoadedConfig, key: str, model: str) -> str:
     provider, _, name = model.partition("/")
     if provider in providers.names():
         return model
-    family = None if name else providers.provider_of_family(model)
-    candidates = [f"{family}/{model}"] if family else []
-    if family == "ollama" and (
-        loaded.env.get("OPENAI_BASE_URL") or "openai.base_url" in loaded.origins
-    ):
-        # A compatible server has open models, too
-        candidates.append(f"openai/{model}")
+    candidates = [] if name else _providers_with_model(loaded, model)
     if len(candidates) == 1:
         return candidates[0]
-    near = [
-        "/".join(filter(None, (known, name)))
-        for known in difflib.get_close_matches(provider, providers.names(), 1)
-    ]
-    suggestion = f"Did you mean {' or '.join(candidates or near)}? " if candidates or near else ""
+    near = candidates
+    if not near:
+        similar = difflib.get_close_matches(provider, providers.names(), n=1)
+        near = [f"{known}/{name}" if name else known for known in similar]
+    suggestion = f"Did you mean {' or '.join(near)}? " if near else ""
     raise ConfigError(
         f"{loaded.origins.get(key, 'defaults')}: unknown model {model[:100]!r}",
         f"{suggestion}Models are named PROVIDER or PROVIDER/NAME; the providers are "
         f"{', '.join(providers.suggested_names())}.",
     )
+
+
+def _providers_with_model(loaded: LoadedConfig, model: str) -> list[str]:
+    """The full names that a well-known model may have."""
+    family = providers.provider_of_family(model)
+    if family is None:
+        return []
+    found = [f"{family}/{model}"]
+    has_compatible_server = loaded.env.get("OPENAI_BASE_URL") or "openai.base_url" in loaded.origins
+    if family == "ollama" and has_compatible_server:
+        # A compatible server has open models, too
+        found.append(f"openai/{model}")
+    return found
 
 
 def vault_folder(loaded: LoadedConfig) -> Path | None:
@@ -184,6 +203,7 @@ def required_vault_folder(loaded: LoadedConfig) -> Path:
 
 
 def demo_folder(where: AppPaths) -> Path:
+    """Where the built-in notes are copied."""
     return where.cache_dir / "demo"
 
 

@@ -40,6 +40,7 @@ from zkchat_cli.cli.argument_order import (  # noqa: E402
     with_command,
 )
 from zkchat_cli.cli.commands import COMMANDS  # noqa: E402
+from zkchat_cli.cli.failure import CommandFailed  # noqa: E402
 from zkchat_cli.errors import UsageError, ZkchatError, reason  # noqa: E402
 
 if _handles_sigint:
@@ -226,6 +227,8 @@ def _start_log(arguments: list[str]) -> None:
 
 def _report(e: Exception, arguments: list[str]) -> int:
     """Print what ended a command. Returns the exit code."""
+    if isinstance(e, CommandFailed):
+        return _print_failure(e, arguments)
     if isinstance(e, ZkchatError):
         return _print_error(e, arguments)
     if isinstance(e, typer.Abort):
@@ -283,8 +286,13 @@ def _did_you_mean(names: Iterable[str]) -> str:
 
 
 def _print_error(error: ZkchatError, arguments: list[str]) -> int:
-    """Print an error that has not been reported; returns its exit code."""
-    if error.reported:
+    return _print_failure(CommandFailed(error), arguments)
+
+
+def _print_failure(failure: CommandFailed, arguments: list[str]) -> int:
+    """Print an error that has not been printed; returns its exit code."""
+    error = failure.error
+    if failure.is_printed:
         return EXIT_CODES.get(error.code, 1)
     from zkchat_cli.terminal.screen import Screen  # imported only for errors
 
@@ -293,10 +301,10 @@ def _print_error(error: ZkchatError, arguments: list[str]) -> int:
     hint = f"\n  {error.hint}" if error.hint else ""
     Screen.of().remark(f"zkchat: {error.message}{hint}")
     is_stream = "--stream-json" in arguments
-    if (is_stream or "--json" in arguments) and not error.streamed:
+    if (is_stream or "--json" in arguments) and not failure.is_streamed:
         document: dict[str, Any] = {"type": "error"} if is_stream else {}
-        document["error"] = error.to_json()
-        if error.partial:
-            document["error"]["partial"] = error.partial
-        print(json.dumps(document, ensure_ascii=False))  # noqa: T201
+        described: dict[str, Any] = error.to_json()
+        if failure.partial:
+            described["partial"] = failure.partial
+        print(json.dumps({**document, "error": described}, ensure_ascii=False))  # noqa: T201
     return EXIT_CODES.get(error.code, 1)

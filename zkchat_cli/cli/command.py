@@ -71,18 +71,15 @@ class CommandContext:
 
     @cached_property
     def user_settings(self) -> dict[str, Any]:
-        """The tables of the user's settings file as they are written; none if it cannot be read, as
-        loading the settings will report.
+        """The tables of the user's settings file as they are written. None if the file cannot be
+        read: loading the settings reports that.
         """
         try:
             data = read_file(self.paths.config_file, paths.MAX_SETTINGS_BYTES)
             import tomllib  # only where there is a file
 
-            return {
-                key: value
-                for key, value in tomllib.loads(data.decode("utf-8-sig")).items()
-                if isinstance(value, dict)
-            }
+            written = tomllib.loads(data.decode("utf-8-sig"))
+            return {key: value for key, value in written.items() if isinstance(value, dict)}
         except (OSError, ValueError):
             return {}
 
@@ -104,6 +101,7 @@ class CommandContext:
 
     @cached_property
     def config(self) -> "LoadedConfig":
+        """The settings of all layers, with these options on top."""
         from zkchat_cli.app.settings import load_settings
 
         return load_settings(self.startup_options(), os.environ, Path.cwd())
@@ -119,16 +117,21 @@ class CommandContext:
         if self.as_json:
             self.screen.json(document)
             return
-        text = shown if isinstance(shown, str) else [*shown]
-        with paged(self.screen if isinstance(text, str) else self.screen.with_width()) as pager:
-            if isinstance(text, list):
-                pager.show(text)
-            elif text:
-                pager.print(text)
-        if empty_text and not text:
+        if isinstance(shown, str):
+            is_empty = not shown
+            with paged(self.screen) as pager:
+                if shown:
+                    pager.print(shown)
+        else:
+            lines = list(shown)
+            is_empty = not lines
+            with paged(self.screen.with_width()) as pager:
+                pager.show(lines)
+        if empty_text and is_empty:
             self.screen.remark(empty_text)
 
     def open_app(self, **more: Any) -> "closing[App]":
+        """Everything that a session needs, opened with the shared options and `more`."""
         from zkchat_cli.app import factory
 
         return closing(factory.open_app(self.startup_options(**more), os.environ, Path.cwd()))
@@ -149,8 +152,8 @@ class CommandContext:
             yield store, str(folder.resolve()) if folder is not None else None
 
     def open_vault(self) -> "closing[Vault]":
-        """The vault alone, as it was last indexed: reading notes needs neither the conversations
-        nor a model.
+        """The vault alone, with its index of the last time: reading notes needs neither the
+        conversations nor a model.
         """
         from zkchat_cli.app import factory
 
@@ -166,6 +169,7 @@ class CommandContext:
             yield vault, report
 
     def refresh(self, vault: "Vault", *, full: bool = False) -> "IndexReport":
+        """Bring a vault's index up to date (`full`: make it anew), with a progress bar."""
         with self.screen.progress_bar("Indexing") as progress:
             return vault.refresh(full=full, progress=progress)
 
@@ -176,17 +180,15 @@ class CommandContext:
         if not self.screen.out.isatty():
             return
         self.screen.out.flush()
-        end = (
-            time.monotonic()
-            + EMBEDDING_SECONDS
-            - (vault.semantic.seconds_waited if vault.semantic else 0.0)
-        )
+        waited = vault.semantic.seconds_waited if vault.semantic else 0.0
+        end = time.monotonic() + EMBEDDING_SECONDS - waited
         with suppress(KeyboardInterrupt), closing(messages) if messages else nullcontext():
             if messages:
                 messages.compute_missing(lambda: time.monotonic() > end)
             vault.embed(seconds=end - time.monotonic())
 
     def print_warnings(self, vault: "Vault") -> None:
+        """Print what went wrong in searches of a vault, on standard error."""
         for warning in vault.take_warnings():
             self.screen.warn(warning.message, warning.hint)
 
@@ -198,10 +200,8 @@ class CommandContext:
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
-            if (
-                session.runtime.configured_window is None
-                or session.runtime.settings.retrieval.mode == "auto"
-            ):
+            runtime = session.runtime
+            if runtime.configured_window is None or runtime.settings.retrieval.mode == "auto":
                 # The next call would have the window that the server reports, and tools if it has
                 # any
                 session.prepare(WINDOW_TIMEOUT)
@@ -250,7 +250,9 @@ def command_group(help_text: str = "") -> typer.Typer:
     """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no
     command is named.
     """
-    more: dict[str, Any] = {"help": help_text, "no_args_is_help": True} if help_text else {}
+    more: dict[str, Any] = {}
+    if help_text:
+        more = {"help": help_text, "no_args_is_help": True}
     return typer.Typer(cls=options.Group, add_completion=False, **more, **options.CONVENTIONS)
 
 
@@ -292,10 +294,9 @@ def read_input(file: str, limit: int, expected: str) -> bytes:
             raise ValueError("it is too large")
         return data
     except (OSError, ValueError) as e:
+        source = "standard input" if file == "-" else file
         hint = f"Name {expected} of at most {limit // 1_000_000} MB, or - for standard input."
-        raise UsageError(
-            f"cannot read {'standard input' if file == '-' else file}: {reason(e)}", hint
-        ) from e
+        raise UsageError(f"cannot read {source}: {reason(e)}", hint) from e
 
 
 def confirm(question: str, command_name: str, *, yes: bool) -> None:

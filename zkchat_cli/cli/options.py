@@ -24,7 +24,7 @@ CONVENTIONS: dict[str, Any] = {
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
-"""Of every Typer app here."""
+"""What every Typer app here is made with."""
 
 
 class _Formatter(TyperGroup.context_class.formatter_class):  # type: ignore[misc, name-defined]  # of the click in Typer
@@ -45,29 +45,32 @@ class _ValueConverter:
     """
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        if value is None or isinstance(value, tuple):
-            return value and list(value)
+        """The value of an option or argument. Raises BadParameter for a wrong one."""
+        if value is None:
+            return None
+        if isinstance(value, tuple):
+            return list(value)
         kind = param.type_descriptor.annotation
-        low = param.min
-        high = param.max
         try:
             converted = kind(value)
         except ValueError:
-            raise BadParameter(
-                f"it must be {'a whole number' if kind is int else 'one of those in --help'}",
-                ctx,
-                param,
-            ) from None
-        if (low is not None and converted < low) or (high is not None and converted > high):
-            raise BadParameter(
-                f"it must be at least {low}" + (f" and at most {high}" if high is not None else ""),
-                ctx,
-                param,
-            )
+            expected = "a whole number" if kind is int else "one of those in --help"
+            raise BadParameter(f"it must be {expected}", ctx, param) from None
+        if not _is_between(converted, param.min, param.max):
+            most = f" and at most {param.max}" if param.max is not None else ""
+            raise BadParameter(f"it must be at least {param.min}{most}", ctx, param)
         return converted
 
 
+def _is_between(value: Any, low: int | None, high: int | None) -> bool:
+    if low is not None and value < low:
+        return False
+    return high is None or value <= high
+
+
 class _CommandMixin:
+    """What commands and groups have in common: how values are read, and how the help looks."""
+
     context_class: Any = _Context
 
     def get_params(self, ctx: Any) -> Any:
@@ -78,33 +81,37 @@ class _CommandMixin:
 
 
 class Command(_CommandMixin, TyperCommand):
+    """A command, with its arguments in the usage as the help shows them."""
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        return [
-            "[OPTIONS]",
-            *(
-                str(parameter.metavar)
-                for parameter in self.params
-                if parameter.param_type_name == "argument"
-            ),
-        ]
+        """The words of the usage after the command's name."""
+        arguments = [each for each in self.params if each.param_type_name == "argument"]
+        return ["[OPTIONS]", *(str(each.metavar) for each in arguments)]
 
 
 class Group(_CommandMixin, TyperGroup):
+    """A group of commands."""
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands with their complete summaries instead of truncated ones."""
-        known = {name: cast(Any, self.get_command(ctx, name)) for name in self.list_commands(ctx)}
+        rows = []
+        for name in self.list_commands(ctx):
+            command = cast(Any, self.get_command(ctx, name))
+            rows.append((name, command.get_short_help_str(LONGEST_SUMMARY)))
         with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, each.get_short_help_str(10_000)) for name, each in known.items()]
-            )
+            formatter.write_dl(rows)
 
 
+# Characters of a command's summary in a list: all of them
+LONGEST_SUMMARY = 10_000
+# Conversations that a shell completes
 MAX_CONVERSATIONS = 50
 _UNSAFE = re.compile(r"[^\w .,/@+=_%~’-]")
 
 
 # Typer leaves out what does not begin with the typed text
 def complete_agents() -> list[str]:
+    """The names of the agents."""
     from zkchat_cli.agents import loader
 
     return loader.list_names(app_paths(os.environ).agents_folder)
@@ -120,16 +127,19 @@ def complete_models() -> list[str]:
     models = [
         f"{name}/{model}" for name in names for model in providers.provider(name).known_models
     ]
-    return [*(name if name == "offline" else f"{name}/" for name in names), *models]
+    servers = [name if name == "offline" else f"{name}/" for name in names]
+    return [*servers, *models]
 
 
 def complete_settings() -> list[tuple[str, str]]:
+    """The keys of the settings, each with its description."""
     from zkchat_cli.config import loader
 
     return [(key, _shell_safe(loader.describe_setting(key))) for key in loader.default_values()]
 
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
+    """The ids of the latest conversations that begin so, each with its title and day."""
     from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
     with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:

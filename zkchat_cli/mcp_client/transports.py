@@ -15,7 +15,9 @@ from typing import Any
 
 import anyio
 import httpx2
+from anyio.abc import ByteReceiveStream, ByteSendStream
 from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import types
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
@@ -30,6 +32,9 @@ would take a processor.
 """
 # Bytes of a server's standard error that are kept, for the line that says why it stopped
 MAX_STDERR = 400
+# How long a server may take to connect, and to send the next part of an answer
+HTTP_SECONDS = 30
+READ_SECONDS = 300
 # How long a program may take to end by itself
 GRACE_SECONDS = 0.5
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
@@ -42,21 +47,31 @@ async def connect(
     """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end
     of its standard error or HTTP error.
     """
-    if server.url:
-        headers = {**server.headers, "accept-encoding": "identity"}
-        hooks: dict[str, list[Callable[..., Any]]] = {
-            "response": [partial(_check_response, errors)]
-        }
-        async with (
-            httpx2.AsyncClient(
-                headers=headers, event_hooks=hooks, timeout=httpx2.Timeout(30, read=300)
-            ) as http,
-            streamable_http_client(
-                server.url, http_client=http, max_sse_event_size=MAX_MESSAGE
-            ) as streams,
-        ):
-            yield streams
-        return
+    connected = _connect_http(server, errors) if server.url else _run_program(server, ended, errors)
+    async with connected as streams:
+        yield streams
+
+
+@asynccontextmanager
+async def _connect_http(server: McpServer, errors: bytearray) -> AsyncGenerator[Any, None]:
+    hooks: dict[str, list[Callable[..., Any]]] = {"response": [partial(_check_response, errors)]}
+    async with (
+        httpx2.AsyncClient(
+            headers={**server.headers, "accept-encoding": "identity"},
+            event_hooks=hooks,
+            timeout=httpx2.Timeout(HTTP_SECONDS, read=READ_SECONDS),
+        ) as http,
+        streamable_http_client(
+            server.url, http_client=http, max_sse_event_size=MAX_MESSAGE
+        ) as streams,
+    ):
+        yield streams
+
+
+@asynccontextmanager
+async def _run_program(
+    server: McpServer, ended: anyio.Event, errors: bytearray
+) -> AsyncGenerator[Any, None]:
     process = await anyio.open_process(
         [server.command, *server.args],
         stdin=subprocess.PIPE,
@@ -65,52 +80,61 @@ async def connect(
         env={**get_default_environment(), **server.env},
         start_new_session=True,
     )
-    stdin = process.stdin
-    stdout = process.stdout
-    stderr = process.stderr
-    assert stdin is not None and stdout is not None and stderr is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage](0)
-
-    async def read_messages() -> None:
-        async with to_client:
-            lines = BufferedByteReceiveStream(stdout)
-            with suppress(anyio.IncompleteRead, anyio.DelimiterNotFound, *_CLOSED):
-                while True:
-                    line = await lines.receive_until(b"\n", MAX_MESSAGE)
-                    if not line.strip():
-                        continue
-                    try:
-                        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-                        await to_client.send(SessionMessage(message))
-                    except ValueError as e:
-                        await to_client.send(e)
-        ended.set()
-
-    async def write_messages() -> None:
-        async with from_client:
-            with suppress(OSError, *_CLOSED):
-                async for sent in from_client:
-                    await stdin.send(
-                        sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
-                        + b"\n"
-                    )
-
-    async def read_errors() -> None:
-        with suppress(*_CLOSED):
-            async for chunk in stderr:
-                errors.extend(chunk)
-                del errors[:-MAX_STDERR]
-
     async with anyio.create_task_group() as tasks:
-        for task in (read_messages, write_messages, read_errors):
-            tasks.start_soon(task)
+        tasks.start_soon(_read_messages, process.stdout, to_client, ended)
+        tasks.start_soon(_write_messages, from_client, process.stdin)
+        tasks.start_soon(_read_errors, process.stderr, errors)
         try:
             yield from_server, to_server
         finally:
             with anyio.CancelScope(shield=True):
                 await _stop(process)
             tasks.cancel_scope.cancel()
+
+
+async def _read_messages(
+    stdout: ByteReceiveStream,
+    to_client: MemoryObjectSendStream[SessionMessage | Exception],
+    ended: anyio.Event,
+) -> None:
+    """Give the client the program's lines as messages, until the program ends."""
+    lines = BufferedByteReceiveStream(stdout)
+    async with to_client:
+        with suppress(anyio.IncompleteRead, anyio.DelimiterNotFound, *_CLOSED):
+            while True:
+                line = await lines.receive_until(b"\n", MAX_MESSAGE)
+                if not line.strip():
+                    continue
+                try:
+                    message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    await to_client.send(SessionMessage(message))
+                except ValueError as e:
+                    await to_client.send(e)
+    ended.set()
+
+
+async def _write_messages(
+    from_client: MemoryObjectReceiveStream[SessionMessage], stdin: ByteSendStream
+) -> None:
+    """Send the client's messages to the program, a line each."""
+    async with from_client:
+        with suppress(OSError, *_CLOSED):
+            async for sent in from_client:
+                text = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await stdin.send(text.encode() + b"\n")
+
+
+async def _read_errors(stderr: ByteReceiveStream, errors: bytearray) -> None:
+    """Keep the end of the program's standard error."""
+    with suppress(*_CLOSED):
+        async for chunk in stderr:
+            errors.extend(chunk)
+            del errors[:-MAX_STDERR]
 
 
 async def _stop(process: anyio.abc.Process) -> None:
@@ -131,10 +155,10 @@ async def _check_response(errors: bytearray, response: httpx2.Response) -> None:
     """Let an answer end with an error after MAX_MESSAGE bytes, or MAX_STREAM of a stream of events.
     Compressed ones are refused, because a few bytes can become gigabytes.
     """
-    if response.request.method == "POST":  # others are optional in the protocol
-        errors[:] = (
-            f"the server answers {response.status_code}".encode() if response.is_error else b""
-        )
+    # Other requests are optional in the protocol
+    if response.request.method == "POST":
+        problem = f"the server answers {response.status_code}" if response.is_error else ""
+        errors[:] = problem.encode()
     if response.headers.get("content-encoding", "identity") != "identity":
         errors[:] = b"the server sends compressed answers"
         raise httpx2.RemoteProtocolError(errors.decode())
@@ -143,6 +167,8 @@ async def _check_response(errors: bytearray, response: httpx2.Response) -> None:
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
+    """A stream that ends with an error after `limit` bytes."""
+
     def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
         self._stream = stream
         self._limit = limit

@@ -16,6 +16,7 @@ COMMANDS: Registry[SlashCommand] = Registry(builtin.__name__, "COMMAND")
 # How similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense`
 # near nothing
 NEAR = 0.6
+MOST_NEAR = 3
 
 
 @cache
@@ -84,12 +85,15 @@ def find(word: str) -> SlashCommand:
     if len(matches) == 1:
         return COMMANDS.load(matches[0])
     if matches:
-        problem = f"/{word} is ambiguous"
-        nearest = [command.name for command in commands() if command.name in matches]
-    else:
-        problem = f"unknown command /{word}"
-        nearest = difflib.get_close_matches(word, names, n=3, cutoff=NEAR)
+        in_order = [command.name for command in commands() if command.name in matches]
+        raise _not_a_command(f"/{word} is ambiguous", in_order)
+    nearest = difflib.get_close_matches(word, names, n=MOST_NEAR, cutoff=NEAR)
+    raise _not_a_command(f"unknown command /{word}", nearest)
+
+
+def _not_a_command(problem: str, suggestions: list[str]) -> UsageError:
     hint = "/help lists all commands."
-    if nearest:
-        hint = f"Did you mean {', '.join(f'/{name}' for name in nearest)}? {hint}"
-    raise UsageError(problem, hint)
+    if suggestions:
+        named = ", ".join(f"/{name}" for name in suggestions)
+        hint = f"Did you mean {named}? {hint}"
+    return UsageError(problem, hint)

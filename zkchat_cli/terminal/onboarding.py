@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from zkchat_cli.app.factory import available_models, llama_cpp_server
+from zkchat_cli.app.model_servers import available_models, llama_cpp_server
 from zkchat_cli.app.settings import (
     StartupOptions,
     check_settings,

@@ -15,6 +15,9 @@ from zkchat_cli.views.text import styled_line
 if TYPE_CHECKING:
     from zkchat_cli.agents.loader import Agent
 
+# Widths of the list
+NAME_WIDTH = 10
+MAX_DESCRIPTION = 100
 ORDER = 90
 COMMAND = command_group(
     "Agents: named profiles of model, system prompt, tools, strategy and memory, for "
@@ -36,21 +39,26 @@ def list_(ctx: CommandContext) -> None:
     rows = []
     lines = []
     for name in loader.list_names(folder):
+        problem = None
+        style = ""
         try:
             agent = open_agent(name, ctx.paths)
-            problem = None
-            model = f" · {agent.values['model']}" if agent.values.get("model") else ""
-            line = (
-                f"{'yours   ' if agent.file else 'built in'}{model}  "
-                f"{truncate(agent.description or agent.prompt, 100)}"
-            )
+            line = _agent_text(agent)
         except ConfigError as e:
             agent = loader.Agent(name, {}, loader.agent_file(folder, name))
             problem = e.message
             line = f"✗ {e.message}"
+            style = "red"
         rows.append({**_agent_document(agent), "problem": problem})
-        lines.append(styled_line(f"{name:<10}  {line}".rstrip(), "red" if problem else ""))
+        lines.append(styled_line(f"{name:<{NAME_WIDTH}}  {line}".rstrip(), style))
     ctx.print_result(rows, lines)
+
+
+def _agent_text(agent: "Agent") -> str:
+    """`built in · ollama/qwen3  Finds what is weak in a note.`"""
+    origin = "yours   " if agent.file else "built in"
+    model = f" · {agent.values['model']}" if agent.values.get("model") else ""
+    return f"{origin}{model}  {truncate(agent.description or agent.prompt, MAX_DESCRIPTION)}"
 
 
 @command(COMMAND, *options.SETTINGS)
@@ -60,14 +68,13 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
     from zkchat_cli.config.loader import as_toml
 
     agent = open_agent(name, ctx.paths)
-    lines = [
-        f"{agent.name} · {agent.file or 'built in'}",
-        *(
-            f"{key} = {as_toml(value)}"
-            for key, value in agent.values.items()
-            if key != "system_prompt"
-        ),
-        *(["tools: all"] if agent.tools is None else ()),
+    lines = [f"{agent.name} · {agent.file or 'built in'}"]
+    for key, value in agent.values.items():
+        if key != "system_prompt":
+            lines.append(f"{key} = {as_toml(value)}")
+    if agent.tools is None:
+        lines.append("tools: all")
+    lines += [
         f"memory: {agent.memory_file}",
         "",
         agent.prompt or "No system prompt besides zkchat's own.",
@@ -76,17 +83,14 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
 
 
 def _agent_document(agent: "Agent") -> dict[str, Any]:
-    """Its file's keys, null where they are not set."""
+    """The agent in JSON: the keys of its file, null where they are not set."""
     from zkchat_cli.agents.loader import AgentFileSchema
 
-    files = {
-        "file": agent.file and str(agent.file),
-        "memory_file": agent.memory_file and str(agent.memory_file),
-    }
     return {
         "name": agent.name,
         "built_in": agent.file is None,
-        **files,
+        "file": agent.file and str(agent.file),
+        "memory_file": agent.memory_file and str(agent.memory_file),
         **dict.fromkeys(AgentFileSchema.model_fields),
         **agent.values,
     }
@@ -115,9 +119,8 @@ def create(
             f"Change it: zkchat agent config {name} KEY VALUE",
         )
     given = {"model": ctx.shared["model"], "system_prompt": prompt}
-    loader.write_agent_file(
-        file, _valid_values(ctx, {key: value for key, value in given.items() if value})
-    )
+    values = _valid_values(ctx, {key: value for key, value in given.items() if value})
+    loader.write_agent_file(file, values)
     ctx.print_result(
         _agent_document(loader.load_agent(folder, name)),
         f"{file}\nTry it: zkchat chat --agent {name}",
@@ -154,8 +157,8 @@ def config_(
 
 
 def _valid_values(ctx: CommandContext, given: dict[str, Any]) -> dict[str, Any]:
-    """As an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool,
-    strategy or provider.
+    """The values as an agent's file has them. Raises ConfigError for an invalid one, also for an
+    unknown tool, strategy or provider.
     """
     from zkchat_cli.agents import loader
     from zkchat_cli.app.settings import check_agent, check_settings
@@ -164,9 +167,8 @@ def _valid_values(ctx: CommandContext, given: dict[str, Any]) -> dict[str, Any]:
     values = loader.validate_profile(COMMAND_LINE, given)
     check_agent(loader.Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
     if values.get("model"):
-        check_settings(
-            replace(ctx.config.with_model(values["model"]), origins={"model": COMMAND_LINE})
-        )
+        with_model = ctx.config.with_model(values["model"])
+        check_settings(replace(with_model, origins={"model": COMMAND_LINE}))
     return values
 
 
@@ -176,7 +178,8 @@ def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption =
     from zkchat_cli.agents import loader
 
     folder = ctx.paths.agents_folder
-    if not (file := loader.agent_file(folder, name)).exists():
+    file = loader.agent_file(folder, name)
+    if not file.exists():
         # Raises the error of an unknown one
         loader.load_agent(folder, name)
         raise UsageError(

@@ -1,16 +1,18 @@
 """Ask one question and print the answer with its sources."""
 
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from typer import Argument, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
+from zkchat_cli.cli.failure import CommandFailed
 from zkchat_cli.errors import StoreError, UsageError, ZkchatError
 from zkchat_cli.terminal.link_targets import note_opener
 from zkchat_cli.terminal.screen import Screen
@@ -18,6 +20,7 @@ from zkchat_cli.views.text import IN_SHELL, UNSTORED, CommandHints, summarize_pr
 
 if TYPE_CHECKING:
     from zkchat_cli import events
+    from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models.reports import TurnReport
 
@@ -73,116 +76,193 @@ def ask(
     Several arguments form one message. Text from a pipe, up to ten million characters, is put
     before it; only the arguments can name files.
     """
-    from zkchat_cli.chat.turn_recorder import default_title
-    from zkchat_cli.terminal.approval import ask_about_call, choose_approval, read_answer
-    from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
-
-    hints = UNSTORED if no_store else IN_SHELL
     writes_json = ctx.as_json or stream_json
     continuing = continue_ or cid is not None
-    piped = "" if sys.stdin.isatty() else read_piped(sys.stdin.read)
-    typed = " ".join(prompt or []).strip("\n")
-    text = "\n\n".join(part.strip("\n") for part in (piped, typed) if part.strip())
-    if not text and not continuing:
-        raise UsageError(
-            "there is nothing to ask", 'For example: zkchat ask "…", or pipe a text in.'
-        )
-    # Piped text is data: beside a question, it must not import files
-    typed = typed if typed.strip() else text
+    question = _read_question(prompt or [], is_required=not continuing)
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
-        interactive = sys.stdin.isatty() and sys.stdout.isatty() and not writes_json
-        ask_user = partial(read_answer, screen=ctx.screen) if interactive else None
-        approve = choose_approval(ctx.screen, ask_user, unsafe=unsafe, yes=yes)
-        app = replace(
-            opened,
-            approve=approve,
-            approve_call=partial(ask_about_call, ask=ask_user) if ask_user else None,
+        app = _with_approval(ctx, opened, unsafe=unsafe, yes=yes, can_ask=not writes_json)
+        screen = ctx.screen if writes_json else ctx.screen.with_width()
+        output = _Output(
+            screen=replace(screen, address=note_opener(app.vault.root)),
+            hints=UNSTORED if no_store else IN_SHELL,
+            max_sources=0 if answer_only else app.loaded.values.references.max_displayed,
         )
-        screen = replace(
-            ctx.screen if writes_json else ctx.screen.with_width(),
-            address=note_opener(app.vault.root),
-        )
-        index = ctx.refresh(app.vault)
-        session = app.session(app.find(cid) if continuing else None)
-        session.apply_scan(index)
-        problems = summarize_problems(index.problems if index.added or index.changed else ())
-        for warning in (*((problem, "") for problem in problems), *app.warnings(session)):
-            screen.warn(*warning)
-        turn = session.send(text, typed=typed) if text else session.continue_answer()
+        session = _open_session(ctx, app, output.screen, is_new=not continuing, cid=cid)
+        turn = _begin_turn(session, question)
         try:
             # Closing it stores the partial answer if the reader is gone
             with closing(turn):
                 if writes_json:
-                    _run_as_json(session, turn, screen, hints, stream=stream_json)
+                    _print_json(session, turn, output, is_stream=stream_json)
                 else:
-                    display = DisplayOptions(
-                        0 if answer_only else app.loaded.values.references.max_displayed,
-                        hints=hints,
-                    )
-                    _completed_report(show_turn(turn, screen, remark_printer(screen), display))
-                    session.flush()
-            if typed != text and not continuing:
-                # A title is not worth an error
-                with suppress(StoreError):
-                    # The question is a better title than the piped text before it
-                    session.stored_state().rename(default_title(typed))
+                    _print_text(session, turn, output)
+            if question.typed != question.text and not continuing:
+                _rename_after_question(session, question.typed)
         finally:
-            if show_context and session.last_prompt is not None:
-                from zkchat_cli.views.prompts import overview_lines  # 15 ms
-
-                screen.remark("\n".join(overview_lines(session.last_prompt)))
+            if show_context:
+                _remark_prompt(session, output.screen)
         ctx.embed_for_a_moment(app.vault, app.message_embedder())
 
 
-def _run_as_json(
-    session: "ZkChatSession",
-    turn: "Iterable[events.Event]",
-    screen: Screen,
-    hints: CommandHints,
-    *,
-    stream: bool,
+class _Question(NamedTuple):
+    """The message, and the part of it that was typed."""
+
+    text: str
+    typed: str
+
+
+class _Output(NamedTuple):
+    """Where and how the turn is printed."""
+
+    screen: Screen
+    hints: CommandHints
+    max_sources: int
+
+
+def _read_question(words: "Sequence[str]", *, is_required: bool) -> _Question:
+    """The message of the arguments and of the pipe. Raises UsageError for an empty one, if a
+    message `is_required`.
+    """
+    piped = "" if sys.stdin.isatty() else read_piped(sys.stdin.read)
+    typed = " ".join(words).strip("\n")
+    text = "\n\n".join(part.strip("\n") for part in (piped, typed) if part.strip())
+    if not text and is_required:
+        raise UsageError(
+            "there is nothing to ask", 'For example: zkchat ask "…", or pipe a text in.'
+        )
+    # Piped text is data: beside a question, it must not import files
+    return _Question(text, typed if typed.strip() else text)
+
+
+def _with_approval(
+    ctx: CommandContext, app: "App", *, unsafe: bool, yes: bool, can_ask: bool
+) -> "App":
+    """The app, with changes and calls approved by the user if there is one at the terminal."""
+    from zkchat_cli.terminal.approval import ask_about_call, choose_approval, read_answer
+
+    is_interactive = can_ask and sys.stdin.isatty() and sys.stdout.isatty()
+    ask_user = partial(read_answer, screen=ctx.screen) if is_interactive else None
+    return replace(
+        app,
+        approve=choose_approval(ctx.screen, ask_user, unsafe=unsafe, yes=yes),
+        approve_call=partial(ask_about_call, ask=ask_user) if ask_user else None,
+    )
+
+
+def _open_session(
+    ctx: CommandContext, app: "App", screen: Screen, *, is_new: bool, cid: str | None
+) -> "ZkChatSession":
+    """The session on a new conversation, or on the one with that id (None: the latest), with an
+    up-to-date index. Prints what the user should know.
+    """
+    index = ctx.refresh(app.vault)
+    session = app.session(None if is_new else app.find(cid))
+    session.apply_scan(index)
+    if index.added or index.changed:
+        for problem in summarize_problems(index.problems):
+            screen.warn(problem)
+    for warning, hint in app.warnings(session):
+        screen.warn(warning, hint)
+    return session
+
+
+def _begin_turn(
+    session: "ZkChatSession", question: _Question
+) -> "Generator[events.Event, None, None]":
+    if question.text:
+        return session.send(question.text, typed=question.typed)
+    return session.continue_answer()
+
+
+def _remark_prompt(session: "ZkChatSession", screen: Screen) -> None:
+    """Print what the last prompt was made of, on standard error."""
+    if session.last_prompt is not None:
+        from zkchat_cli.views.prompts import overview_lines  # 15 ms
+
+        screen.remark("\n".join(overview_lines(session.last_prompt)))
+
+
+def _rename_after_question(session: "ZkChatSession", typed: str) -> None:
+    """The question is a better title than the piped text before it. A title is not worth an
+    error.
+    """
+    from zkchat_cli.chat.turn_recorder import default_title
+
+    with suppress(StoreError):
+        session.stored_state().rename(default_title(typed))
+
+
+def _print_text(session: "ZkChatSession", turn: "Iterable[events.Event]", output: _Output) -> None:
+    from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
+
+    display = DisplayOptions(output.max_sources, hints=output.hints)
+    last = show_turn(turn, output.screen, remark_printer(output.screen), display)
+    _completed_report(last)
+    session.flush()
+
+
+def _print_json(
+    session: "ZkChatSession", turn: "Iterable[events.Event]", output: _Output, *, is_stream: bool
 ) -> None:
+    """Print the report of the turn; with `is_stream` an object for each event instead, the last
+    one with the report.
+    """
+    from zkchat_cli import events
+
+    last = None
+    for event in turn:
+        last = event
+        _remark_event(event, output, with_changes=not is_stream)
+        if is_stream and not isinstance(event, events.PromptBuilt):
+            output.screen.json({"type": _type_name(event), **_event_document(event)})
+    report = _completed_report(last, is_streamed=is_stream)
+    try:
+        session.flush()
+    except ZkchatError as e:
+        raise CommandFailed(e, partial=report.answer) from e
+    if not is_stream:
+        output.screen.json(report)
+
+
+def _type_name(event: "events.Event") -> str:
+    """The name of an event in JSON: `text_delta`"""
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", type(event).__name__).lower()
+
+
+def _event_document(event: "events.Event") -> dict[str, Any]:
+    from zkchat_cli import events
+
+    document: dict[str, Any] = event._asdict()
+    match event:
+        case events.TurnCompleted(report):
+            document = report.model_dump(mode="json")
+        case events.TurnFailed(error, _, _):
+            document["error"] = error.to_json()
+    return document
+
+
+def _remark_event(event: "events.Event", output: _Output, *, with_changes: bool) -> None:
+    """Print what a person should see beside the JSON, on standard error."""
     from zkchat_cli import events
     from zkchat_cli.terminal.approval import show_change
     from zkchat_cli.views.turn_steps import describe_compaction
 
-    for event in turn:
-        document: dict[str, Any] = event._asdict()
-        match event:
-            case events.TurnCompleted(report):
-                document = report.model_dump(mode="json") if stream else {}
-            case events.TurnFailed(error, _, _):
-                document["error"] = error.to_json()
-                error.streamed = stream
-            case events.Notice(message, hint):
-                screen.warn(message, hint)
-            case events.CompactionDone(compaction):
-                screen.remark(describe_compaction(compaction, hints, short=True))
-            case events.ChangeProposed() | events.ChangeDecided() if not stream:
-                show_change(event, screen)
-        if stream and not isinstance(event, events.PromptBuilt):
-            name = "".join(
-                f"_{c.lower()}" if c.isupper() else c for c in type(event).__name__
-            ).lstrip("_")
-            screen.json({"type": name, **document})
-    report = _completed_report(event)
-    try:
-        session.flush()
-    except ZkchatError as e:
-        e.partial = report.answer
-        raise
-    if not stream:
-        screen.json(report)
+    match event:
+        case events.Notice(message, hint):
+            output.screen.warn(message, hint)
+        case events.CompactionDone(compaction):
+            output.screen.remark(describe_compaction(compaction, output.hints, short=True))
+        case events.ChangeProposed() | events.ChangeDecided() if with_changes:
+            show_change(event, output.screen)
 
 
-def _completed_report(last: "events.Event | None") -> "TurnReport":
-    """The report of a completed turn. Raises the error of a failed one, with the partial answer in
-    it.
+def _completed_report(last: "events.Event | None", *, is_streamed: bool = False) -> "TurnReport":
+    """The report of a completed turn, which its last event has. Raises CommandFailed with the
+    partial answer of a failed one; `is_streamed`: the event has been printed.
     """
     from zkchat_cli import events
 
     if isinstance(last, events.TurnFailed):
-        last.error.partial = last.partial
-        raise last.error
+        raise CommandFailed(last.error, partial=last.partial, is_streamed=is_streamed)
     assert isinstance(last, events.TurnCompleted)
     return last.report

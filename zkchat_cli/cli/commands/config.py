@@ -40,19 +40,13 @@ def show(ctx: CommandContext) -> None:
     from zkchat_cli.llm.http_client import mask_address
 
     values = loader.flatten(ctx.config.values)
-    values |= {
-        key: mask_address(value)
-        for key, value in values.items()
-        if isinstance(value, str) and "://" in value
-    }
-    origins = {key: f"   # {origin}" for key, origin in ctx.config.origins.items()}
-    ctx.print_result(
-        values,
-        "\n".join(
-            f"{key} = {loader.as_toml(value)}{origins.get(key, '')}"
-            for key, value in values.items()
-        ),
-    )
+    lines = []
+    for key, value in values.items():
+        if isinstance(value, str) and "://" in value:
+            values[key] = mask_address(value)
+        origin = f"   # {ctx.config.origins[key]}" if key in ctx.config.origins else ""
+        lines.append(f"{key} = {loader.as_toml(values[key])}{origin}")
+    ctx.print_result(values, "\n".join(lines))
 
 
 @command(COMMAND, *options.NOTES, examples=["zkchat config get context.max_tokens"])
@@ -62,9 +56,8 @@ def get(ctx: CommandContext, key: KeyArgument) -> None:
 
     loader.require_known_key(key, loader.COMMAND_LINE)
     value = loader.flatten(ctx.config.values)[key]
-    ctx.print_result(
-        {"key": key, "value": value}, value if isinstance(value, str) else loader.as_toml(value)
-    )
+    shown = value if isinstance(value, str) else loader.as_toml(value)
+    ctx.print_result({"key": key, "value": value}, shown)
 
 
 @command(

@@ -1,35 +1,26 @@
 """Show, compact, export and import what the model sees."""
 
 import shutil
-from collections.abc import Sequence
-from contextlib import closing, suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, read_input
-from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError, reason
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm
+from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.fileio import atomic_write
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.text import IN_SHELL
 
 if TYPE_CHECKING:
-    from zkchat_cli.app.factory import App
     from zkchat_cli.context.prompt_history import SentPrompts
-    from zkchat_cli.models.conversations import Conversation
 
 ORDER = 30
 COMMAND = command_group(
     "What the model sees: the exact prompt, its token usage and summaries; compact, export "
     "and import."
 )
-# Messages of an import that are embedded at once, in half a minute
-MOST_EMBEDDED = 2_000
-# Bytes; an export of 10,000 turns with their prompts is smaller
-MAX_IMPORT = 500_000_000
 
 
 @command(
@@ -101,10 +92,8 @@ def diff(
     found = prompt_history.diff_prompts(before.last, after.last)
     document = {
         "conversation_id": conversation,
-        **{
-            name: {"turn": turn.number, "tokens": turn.tokens}
-            for name, turn in (("a", before), ("b", after))
-        },
+        "a": {"turn": before.number, "tokens": before.tokens},
+        "b": {"turn": after.number, "tokens": after.tokens},
         "added": [message.model_dump(mode="json") for message in found.added],
         "lost": [
             {**message.model_dump(mode="json"), "reason": why or None}
@@ -138,10 +127,10 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
     with ctx.open_session(id_) as session:
         documents = []
         text = ""
-        if (compaction := session.compaction) is not None:
-            covers = summary_coverage(
-                compaction, session.stored_state().turns(session.runtime.counter)
-            )
+        compaction = session.compaction
+        if compaction is not None:
+            turns = session.stored_state().turns(session.runtime.counter)
+            covers = summary_coverage(compaction, turns)
             documents = [{**compaction.model_dump(mode="json"), "covers": covers}]
             text = f"{describe_active_compaction(compaction, covers)}\n{compaction.summary or ''}"
     ctx.print_result(documents, text, "No summary: all turns are sent verbatim.")
@@ -191,14 +180,16 @@ def compact(
     """Summarize older turns now; nothing is deleted."""
     from zkchat_cli.views.turn_steps import describe_compaction
 
-    if undo and (preview or (instructions, target, keep) != (None, None, None)):
+    has_options = preview or (instructions, target, keep) != (None, None, None)
+    if undo and has_options:
         raise UsageError(
             "--undo cannot be combined with another option",
             "zkchat context summary shows what --undo takes back.",
         )
     with ctx.open_session(id_) as session:
         if undo:
-            if (undone := session.stored_state().undo_compaction()) is None:
+            undone = session.stored_state().undo_compaction()
+            if undone is None:
                 raise UsageError(
                     "there is no compaction to undo",
                     "zkchat context summary shows the current one.",
@@ -210,11 +201,10 @@ def compact(
                 f"{session.runtime.summary_model.name} may have to write a summary …"
             )
         done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
-    ctx.print_result(
-        done,
-        describe_compaction(done, IN_SHELL)
-        + (f"\n\n{done.summary}" if preview and done.summary else ""),
-    )
+    text = describe_compaction(done, IN_SHELL)
+    if preview and done.summary:
+        text += f"\n\n{done.summary}"
+    ctx.print_result(done, text)
 
 
 @command(COMMAND, *options.NOTES)
@@ -264,25 +254,27 @@ def export(
                 store.archive(store.find(id_, root).id, prompts=exporter.prompts)
             )
     if output is not None:
-        try:
-            target = output.expanduser().resolve()
-            # Into a pipe
-            write = (
-                target.write_bytes
-                if target.exists() and not target.is_file()
-                else partial(atomic_write, target)
-            )
-            write(text.encode("utf-8", "backslashreplace"))
-        except (OSError, RuntimeError, ValueError) as e:
-            raise StoreError(
-                f"{output} cannot be written: {reason(e)}", "Name another place with -o."
-            ) from e
+        _write_export(output, text.encode("utf-8", "backslashreplace"))
         ctx.screen.progress(f"Wrote {output}")
     elif ctx.screen.out.isatty():
         ctx.screen.write(text)
     else:
         # A pipe gets the text as it is, a terminal sanitized text
         ctx.screen.out.write(text)
+
+
+def _write_export(output: Path, data: bytes) -> None:
+    """Write a file completely or not at all; a pipe can only be written to. Raises StoreError."""
+    try:
+        target = output.expanduser().resolve()
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+        else:
+            atomic_write(target, data)
+    except (OSError, RuntimeError, ValueError) as e:
+        raise StoreError(
+            f"{output} cannot be written: {reason(e)}", "Name another place with -o."
+        ) from e
 
 
 @command(
@@ -312,90 +304,24 @@ def import_(
     """Import conversations: a whole file or, on an error, nothing of it. What was imported before
     is left out.
     """
-    from zkchat_cli.importers import session_importers
+    from zkchat_cli.cli.conversation_import import embed_messages, files_to_import, import_files
 
-    if file is not None and program is None and path is None:
-        files = [file]
-    elif file is None and program is not None and path is not None:
-        programs = session_importers()
-        if program not in programs:
-            raise UsageError(
-                f"--from {program}: zkchat reads sessions of {' and '.join(programs)}",
-                "Correct the name.",
-            )
-        path = path.expanduser()
-        files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    else:
-        raise UsageError(
-            "context import needs a file",
-            "Give --file FILE, or --from claude-code|codex and a PATH.",
-        )
+    files = files_to_import(path, file, program)
     with ctx.open_app() as app:
-        kind, imported = _import_files(ctx, app, files, program)
-        if not imported:
+        found = import_files(ctx, app, files, program)
+        if not found.conversations:
             raise UsageError(
                 f"{path} has no .jsonl file that can be read",
                 "Name a session's file, or the program's folder of them.",
             )
-        # For recall; a chat computes the vectors of older messages
-        if (embedder := app.message_embedder()) is not None:
-            most = min(sum(new for _, new in imported), MOST_EMBEDDED)
-            with (
-                closing(embedder),
-                ctx.screen.progress_bar("Embedding") as progress,
-                suppress(KeyboardInterrupt),
-            ):
-                embedder.compute_missing(
-                    lambda: False, lambda done: progress(min(done, most), most), most
-                )
-            ctx.print_warnings(app.vault)
+        embed_messages(ctx, app, sum(each.messages for each in found.conversations))
     documents = []
     lines = []
-    for conversation, new in imported:
+    for conversation, messages in found.conversations:
         values = conversation.model_dump(mode="json", include={"title", "vault"})
-        documents.append({"conversation_id": conversation.id, **values, "messages": new})
-        if new:
-            lines.append(f"{conversation.id}  {plural(new, 'message')}  {conversation.title or ''}")
+        documents.append({"conversation_id": conversation.id, **values, "messages": messages})
+        if messages:
+            title = conversation.title or ""
+            lines.append(f"{conversation.id}  {plural(messages, 'message')}  {title}")
     text = "\n".join(lines) or "Nothing new: all of it was imported before."
-    ctx.print_result({**documents[-1], "format": kind, "conversations": documents}, text)
-
-
-def _import_files(
-    ctx: CommandContext, app: "App", files: Sequence[Path], program: str | None
-) -> "tuple[str, list[tuple[Conversation, int]]]":
-    """What kind of files they are, and the conversations in them, each with the number of its
-    messages that were stored. Of several files, one that is not valid is left out.
-    """
-    from zkchat_cli.app import factory
-    from zkchat_cli.importers import read_conversations, session_importers
-
-    kind = ""
-    root = str(app.vault.root)
-    now = factory.now()
-    imported: list[tuple[Conversation, int]] = []
-    for file in files:
-        data = read_input(str(file), MAX_IMPORT, "a session's file" if program else "a JSON file")
-        try:
-            if program is not None:
-                kind = program
-                read_session = session_importers()[program].read
-                archives = [read_session(data, file.name, vault=root, now=now)]
-            else:
-                kind, archives = read_conversations(
-                    data, vault=root, new_id=factory.new_id, now=now
-                )
-            for at, archive in enumerate(archives):
-                if not Path(archive.conversation.vault).is_dir():  # an export from another machine
-                    here = archive.conversation.model_copy(update={"vault": root})
-                    archives[at] = archive.model_copy(update={"conversation": here})
-            imported += zip(
-                (archive.conversation for archive in archives),
-                app.store.restore(archives),
-                strict=True,
-            )
-        except (StoreError, UsageError) as e:
-            e.message = f"{file}: {e.message}" if program else e.message
-            if isinstance(e, StoreUnwritable) or len(files) == 1:
-                raise
-            ctx.screen.warn(f"left out: {e.message}")
-    return kind, imported
+    ctx.print_result({**documents[-1], "format": found.kind, "conversations": documents}, text)

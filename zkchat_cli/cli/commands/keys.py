@@ -3,13 +3,16 @@
 import os
 import sys
 from getpass import getpass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument
 
 from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.config import credentials
 from zkchat_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from zkchat_cli.app.model_servers import KeyedServer
 
 ORDER = 110
 COMMAND = command_group("API keys of providers. A key in the environment overrides a stored one.")
@@ -26,20 +29,16 @@ def set_(ctx: CommandContext, provider: ProviderArgument) -> None:
     from zkchat_cli.llm.http_client import mask_address
 
     variable, address = _server(ctx, provider)
-    key = (
-        getpass(f"Key for {provider} (not shown): ")
-        if sys.stdin.isatty()
-        else sys.stdin.readline(2 * credentials.MAX_KEY)
-    )
+    if sys.stdin.isatty():
+        key = getpass(f"Key for {provider} (not shown): ")
+    else:
+        key = sys.stdin.readline(2 * credentials.MAX_KEY)
     where = ctx.paths
-    credentials.write_keys(
-        {**credentials.read_keys(where), credentials.stored_name(provider, address): key.strip()},
-        where,
-    )
-    ctx.screen.print(
-        f"Stored the key for {provider}{address and f' at {mask_address(address)}'} in "
-        f"{where.keys_file}."
-    )
+    keys = credentials.read_keys(where)
+    keys[credentials.stored_name(provider, address)] = key.strip()
+    credentials.write_keys(keys, where)
+    server = f" at {mask_address(address)}" if address else ""
+    ctx.screen.print(f"Stored the key for {provider}{server} in {where.keys_file}.")
     if os.environ.get(variable, "").strip():
         ctx.screen.warn(
             f"{variable} is set and overrides it", f"unset {variable} to use the stored key"
@@ -49,7 +48,7 @@ def set_(ctx: CommandContext, provider: ProviderArgument) -> None:
 @command(COMMAND, "as_json")
 def list_(ctx: CommandContext) -> None:
     """Each provider, where its key comes from, and the key's last characters."""
-    from zkchat_cli.app.factory import keyed_servers
+    from zkchat_cli.app.model_servers import keyed_servers
 
     where = ctx.paths
     rows = []
@@ -71,17 +70,16 @@ def list_(ctx: CommandContext) -> None:
             "file": str(where.keys_file),
             None: f"set {variable}, or zkchat keys set {provider}",
         }
-        lines.append(
-            f"{provider:<10} {f'…{key.last_four}' if key.value else 'no key':<8} "
-            f"{origins[key.source]}"
-        )
+        shown = f"…{key.last_four}" if key.value else "no key"
+        lines.append(f"{provider:<10} {shown:<8} {origins[key.source]}")
     ctx.print_result(rows, "\n".join(lines))
 
 
 @command(COMMAND)
 def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Delete a provider's stored key."""
-    name = credentials.stored_name(provider, _server(ctx, provider)[1])
+    server = _server(ctx, provider)
+    name = credentials.stored_name(provider, server.address)
     keys = credentials.read_keys(ctx.paths)
     stored = keys.pop(name, None)
     credentials.write_keys(keys, ctx.paths)
@@ -90,11 +88,9 @@ def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
     )
 
 
-def _server(ctx: CommandContext, provider: str) -> tuple[str, str]:
-    """The variable of a provider's key, and the server that it is for. Raises UsageError for an
-    unknown provider.
-    """
-    from zkchat_cli.app.factory import keyed_servers
+def _server(ctx: CommandContext, provider: str) -> "KeyedServer":
+    """The server of a provider that needs a key. Raises UsageError for an unknown provider."""
+    from zkchat_cli.app.model_servers import keyed_servers
 
     known = keyed_servers(ctx.config)
     if provider not in known:

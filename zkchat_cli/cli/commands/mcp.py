@@ -176,19 +176,27 @@ def install(
         if print_only:
             ctx.screen.print(text.rstrip())
             ctx.screen.remark(f"{target.title} reads it from {file}")
-        elif (before := _read_text(file)) == text:
-            ctx.screen.remark(f"{file} has it already: nothing was changed.")
         else:
-            backup = _write_with_backup(file, text)
-            diff = difflib.unified_diff(
-                before.splitlines(), text.splitlines(), "before", "after", lineterm=""
-            )
-            ctx.screen.print("\n".join(diff))
-            ctx.screen.remark(
-                f"{file} was changed; the old one is {backup}" if backup else f"{file} was written"
-            )
+            _change_file(ctx, file, text)
     if not print_only:
         ctx.screen.remark(f"Restart {target.title} to use it.")
+
+
+def _change_file(ctx: CommandContext, file: Path, text: str) -> None:
+    """Write a file with a backup of the old one, and show what changed."""
+    before = _read_text(file)
+    if before == text:
+        ctx.screen.remark(f"{file} has it already: nothing was changed.")
+        return
+    backup = _write_with_backup(file, text)
+    diff = difflib.unified_diff(
+        before.splitlines(), text.splitlines(), "before", "after", lineterm=""
+    )
+    ctx.screen.print("\n".join(diff))
+    if backup:
+        ctx.screen.remark(f"{file} was changed; the old one is {backup}")
+    else:
+        ctx.screen.remark(f"{file} was written")
 
 
 def _known_client(name: str) -> McpClient:
@@ -196,11 +204,10 @@ def _known_client(name: str) -> McpClient:
     home = Path.home()
     skill = Path("skills", NAME, "SKILL.md")
     shared_skill = home / ".agents" / skill
-    zed = (
-        Path(env["APPDATA"]) / "Zed"
-        if os.name == "nt"
-        else Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "zed"
-    )
+    if os.name == "nt":
+        zed = Path(env["APPDATA"]) / "Zed"
+    else:
+        zed = Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "zed"
     code = platformdirs.user_config_path("Code", appauthor=False, roaming=True)
     claude_home = Path(env.get("CLAUDE_CONFIG_DIR") or home)
     claude_skill = (claude_home if "CLAUDE_CONFIG_DIR" in env else home / ".claude") / skill
@@ -237,41 +244,52 @@ def _text_with_server(file: Path, table: str, entry: dict[str, object], text: st
     """The text of a client's configuration with the server added; comments stay. Raises ConfigError
     for a text that is not understood.
     """
-    import tomlkit
-
-    is_toml = file.suffix == ".toml"
-    data = (
-        text
-        if is_toml
-        else _COMMENTS.sub(
-            lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text
-        )
-    )
+    add_server = _toml_with_server if file.suffix == ".toml" else _json_with_server
     try:
-        document: Any = tomlkit.parse(text) if is_toml else json.loads(data) if data.strip() else {}
-        servers = document.get(table, {}) if isinstance(document, dict) else None
-        if not isinstance(servers, dict):
-            raise TypeError(f"it has no table {table} of servers")
-        if servers.get(NAME) == entry:
-            return text
-        if data == text:
-            document.setdefault(table, tomlkit.table(is_super_table=True) if is_toml else {})[
-                NAME
-            ] = entry
-            return (
-                tomlkit.dumps(document)
-                if is_toml
-                else json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-            )
-        if table in document:
-            raise ValueError(f"it has comments, and {table} already")
-        begin = data.index("{") + 1
-        return (
-            f'{text[:begin]}\n  "{table}": '
-            f"{json.dumps({NAME: entry}, ensure_ascii=False)},{text[begin:]}"
-        )
+        return add_server(text, table, entry)
     except (TypeError, ValueError) as e:
         raise ConfigError(f"{file} cannot be changed: {reason(e)}", _UNCHANGED) from e
+
+
+def _toml_with_server(text: str, table: str, entry: dict[str, object]) -> str:
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    if _servers(document, table).get(NAME) == entry:
+        return text
+    servers: Any = document.setdefault(table, tomlkit.table(is_super_table=True))
+    servers[NAME] = entry
+    return tomlkit.dumps(document)
+
+
+def _json_with_server(text: str, table: str, entry: dict[str, object]) -> str:
+    data = _COMMENTS.sub(_blank_unless_string, text)
+    document: Any = json.loads(data) if data.strip() else {}
+    if _servers(document, table).get(NAME) == entry:
+        return text
+    if data == text:
+        document.setdefault(table, {})[NAME] = entry
+        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    if table in document:
+        raise ValueError(f"it has comments, and {table} already")
+    begin = data.index("{") + 1
+    added = json.dumps({NAME: entry}, ensure_ascii=False)
+    return f'{text[:begin]}\n  "{table}": {added},{text[begin:]}'
+
+
+def _blank_unless_string(found: re.Match[str]) -> str:
+    """Blanks instead of a comment or a last comma; a string stays."""
+    return found[0] if found[0].startswith('"') else " " * len(found[0])
+
+
+def _servers(document: Any, table: str) -> Any:
+    """The table of servers in a configuration; empty without one. Raises TypeError for something
+    else in its place.
+    """
+    servers = document.get(table, {}) if isinstance(document, dict) else None
+    if not isinstance(servers, dict):
+        raise TypeError(f"it has no table {table} of servers")
+    return servers
 
 
 def _write_with_backup(file: Path, text: str) -> Path | None:
@@ -279,12 +297,9 @@ def _write_with_backup(file: Path, text: str) -> Path | None:
     one. Raises ConfigError.
     """
     try:
-        backup = (
-            file.with_name(f"{file.name}.{datetime.now():%Y-%m-%dT%H%M%S}.bak")
-            if file.exists()
-            else None
-        )
-        if backup:
+        backup = None
+        if file.exists():
+            backup = file.with_name(f"{file.name}.{datetime.now():%Y-%m-%dT%H%M%S}.bak")
             atomic_write(backup, read_file(file, MAX_BYTES), private=True)
         file.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(file, text)

@@ -11,11 +11,13 @@ from zkchat_cli.cli.command import CommandContext, command, command_group, confi
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
-from zkchat_cli.views.text import styled_line
+from zkchat_cli.views.text import StyledLine, styled_line
 
 if TYPE_CHECKING:
     from zkchat_cli.memory.facts import StoredMemory
     from zkchat_cli.models.facts import Fact
+    from zkchat_cli.references.file_imports import FileImport, ImportedFile
+    from zkchat_cli.vault.vault import Vault
 
 NO_MATCH = "No memory matches."
 ORDER = 80
@@ -76,18 +78,11 @@ def import_(
 ) -> None:
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.memory.facts import MAX_FACT, parse_facts
-    from zkchat_cli.references.file_imports import ImportRoots, find_imports, read_import
     from zkchat_cli.views.stored_items import fact_update_text
 
-    imports = find_imports(f'@"{path.removeprefix("@")}"')
-    if not imports:
-        raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
+    wanted = _find_import(path)
     with ctx.open_app() as app:
-        try:
-            file = read_import(imports[0], ImportRoots(app.vault, Path.cwd()))
-        except VaultError as e:
-            e.hint = e.hint or "Name a file of your notes or of the current folder."
-            raise
+        file = _read_file(app.vault, wanted)
         facts = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
         short_facts = [fact for fact in facts if len(fact) <= MAX_FACT]
         if not short_facts:
@@ -97,12 +92,34 @@ def import_(
             )
         memory = app.session().memory
         updates = [memory.remember(fact, source=file.relative_path) for fact in short_facts]
-    if skipped := len(facts) - len(short_facts):
+    skipped = len(facts) - len(short_facts)
+    if skipped:
         ctx.screen.warn(
             f"skipped {plural(skipped, 'fact')}", f"A fact has at most {MAX_FACT} characters."
         )
     document = {"imported": [_fact_document(stored) for stored, _ in updates], "skipped": skipped}
     ctx.print_result(document, "\n".join(fact_update_text(*update) for update in updates))
+
+
+def _find_import(path: str) -> "FileImport":
+    """The file that `@PATH` names. Raises UsageError for what is not a path."""
+    from zkchat_cli.references.file_imports import find_imports
+
+    imports = find_imports(f'@"{path.removeprefix("@")}"')
+    if not imports:
+        raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
+    return imports[0]
+
+
+def _read_file(vault: "Vault", wanted: "FileImport") -> "ImportedFile":
+    """The file with its text. Raises VaultError for one that cannot be read."""
+    from zkchat_cli.references.file_imports import ImportRoots, read_import
+
+    try:
+        return read_import(wanted, ImportRoots(vault, Path.cwd()))
+    except VaultError as e:
+        e.hint = e.hint or "Name a file of your notes or of the current folder."
+        raise
 
 
 @command(COMMAND, *options.NOTES)
@@ -128,22 +145,18 @@ def relevance(ctx: CommandContext, id_: options.ConversationArgument = None) -> 
 
     with ctx.open_app() as app:
         session = app.session(app.find(id_))
-        ranked = session.memory.rank(
-            next((m.content for m in reversed(session.history) if m.role == "user"), "")
-        )
+        questions = [message.content for message in session.history if message.role == "user"]
+        ranked = session.memory.rank(questions[-1] if questions else "")
         sent = {(item.kind, item.key) for item in session.memory_items()}
     documents = [
         {**_ranked_document(each), "reason": each.reason, "included": (each.kind, each.key) in sent}
         for each in ranked
     ]
-    lines = []
-    for each, document in zip(ranked, documents, strict=True):
-        left_out = (
-            ()
-            if document["included"]
-            else (styled_line("  not relevant enough for the prompt", "dim"),)
-        )
-        lines += [*memory_search_lines([each]), *left_out]
+    lines: list[StyledLine] = []
+    for each in ranked:
+        lines += memory_search_lines([each])
+        if (each.kind, each.key) not in sent:
+            lines.append(styled_line("  not relevant enough for the prompt", "dim"))
     ctx.print_result(documents, lines, NO_MATCH)
 
 

@@ -26,26 +26,27 @@ def status(ctx: CommandContext) -> None:
         found = vault.status().semantic
     listed = [
         {
-            "name": m.name,
-            "languages": m.languages,
-            "license": m.license,
-            "megabytes": m.size // 1_000_000,
-            "downloaded": m.is_in(folder),
+            "name": model.name,
+            "languages": model.languages,
+            "license": model.license,
+            "megabytes": model.size // 1_000_000,
+            "downloaded": model.is_in(folder),
         }
-        for m in MODELS
+        for model in MODELS
     ]
-    state = (
-        found.model_dump()
-        if found
-        else dict.fromkeys(("model", "windows", "embedded", "complete")) | {"provider": "none"}
-    )
-    off = "off: zkchat config set semantic.provider builtin turns it on"
-    lines = [f"search by meaning: {describe_semantic_status(found) if found else off}"]
-    for model in listed:
-        have = "downloaded" if model["downloaded"] else f"zkchat semantic get {model['name']}"
+    if found:
+        state = found.model_dump()
+        text = describe_semantic_status(found)
+    else:
+        state = dict.fromkeys(("model", "windows", "embedded", "complete"))
+        state["provider"] = "none"
+        text = "off: zkchat config set semantic.provider builtin turns it on"
+    lines = [f"search by meaning: {text}"]
+    for each in listed:
+        have = "downloaded" if each["downloaded"] else f"zkchat semantic get {each['name']}"
         lines.append(
-            f"  {model['name']}   {model['languages']}, {model['megabytes']} MB, "
-            f"{model['license']}: {have}"
+            f"  {each['name']}   {each['languages']}, {each['megabytes']} MB, "
+            f"{each['license']}: {have}"
         )
     ctx.print_result({**state, "models": listed}, "\n".join(lines))
 

@@ -1,7 +1,7 @@
 """Stored conversations: list, read, search, rename and delete them."""
 
 from datetime import UTC, date, datetime, time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -10,6 +10,9 @@ from zkchat_cli.cli.command import CommandContext, command, command_group, confi
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.words import replace_surrogates
+
+if TYPE_CHECKING:
+    from zkchat_cli.models.messages import ZkChatMessage
 
 ORDER = 40
 COMMAND = command_group("Stored conversations.")
@@ -35,11 +38,9 @@ def list_(
         known = store.conversations(None if everywhere else root, limit)
         has_others = not known and bool(store.conversations(None, 1))
     none = "No conversations yet." if everywhere else stored_items.NO_CONVERSATIONS
-    hint = (
-        "`zkchat sessions list --all` shows those with other notes."
-        if has_others
-        else 'Start one: zkchat ask "…"'
-    )
+    hint = 'Start one: zkchat ask "…"'
+    if has_others:
+        hint = "`zkchat sessions list --all` shows those with other notes."
     ctx.print_result(known, stored_items.conversation_lines(known), f"{none} {hint}")
 
 
@@ -66,18 +67,26 @@ def show(
     with ctx.open_store() as (store, root):
         overview = store.find(id_, root)
         history = store.history(overview.id)
-    if first or end:
-        told = [(datetime.fromisoformat(m.timestamp), m) for m in history]
-        history = tuple(
-            m for moment, m in told if (not first or first <= moment) and (not end or moment < end)
-        )
-    history = history[-limit:] if limit else history
-    document = {**overview.model_dump(mode="json"), "history": history}
-    ctx.print_result(document, stored_items.transcript_lines(overview, history, MAX_SOURCES))
-    if sum(map(is_chat, history)) < overview.messages and not (limit or first or end):
+    shown = tuple(message for message in history if _is_between(message, first, end))
+    if limit:
+        shown = shown[-limit:]
+    document = {**overview.model_dump(mode="json"), "history": shown}
+    ctx.print_result(document, stored_items.transcript_lines(overview, shown, MAX_SOURCES))
+    is_filtered = limit or first or end
+    if not is_filtered and sum(map(is_chat, history)) < overview.messages:
         ctx.screen.remark(
             f"It has messages on other branches: zkchat chat --resume {overview.id}, then /branches"
         )
+
+
+def _is_between(message: "ZkChatMessage", first: datetime | None, end: datetime | None) -> bool:
+    """Whether a message is from `first` on and before `end`, where there are these limits."""
+    if first is None and end is None:
+        return True
+    moment = datetime.fromisoformat(message.timestamp)
+    if first is not None and moment < first:
+        return False
+    return end is None or moment < end
 
 
 def _moment(option: str, written: str) -> datetime | None:
@@ -144,17 +153,14 @@ def delete(
     from zkchat_cli.views.stored_items import display_title, size_and_time
 
     with ctx.open_store() as (store, root):
-        selected = list(
-            {found.id: found for found in (store.find(id_, root) for id_ in ids)}.values()
-        )
+        found = [store.find(id_, root) for id_ in ids]
+        # Each once, even if it was named twice
+        selected = list({each.id: each for each in found}.values())
         listed = "".join(
             f"  {each.id}  {display_title(each)} ({size_and_time(each)})\n" for each in selected
         )
-        confirm(
-            sanitize(f"{listed}Delete permanently? This cannot be undone."),
-            "sessions delete",
-            yes=yes,
-        )
+        question = sanitize(f"{listed}Delete permanently? This cannot be undone.")
+        confirm(question, "sessions delete", yes=yes)
         store.delete(*(each.id for each in selected))
     deleted = (f"Deleted {each.id}: {display_title(each)}" for each in selected)
     ctx.print_result({"deleted": [each.id for each in selected]}, "\n".join(deleted))

@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from typer import Argument, Option
 
@@ -13,8 +13,10 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.text import StyledLine, StyledSpan, describe_semantic_status, styled_line
 
 if TYPE_CHECKING:
-    from zkchat_cli.models.notes import IndexReport
+    from zkchat_cli.models.notes import IndexReport, LinkResolution
+    from zkchat_cli.vault.edit.transaction import Change
     from zkchat_cli.vault.index.values import LinkRow
+    from zkchat_cli.vault.links.name_suggestions import BrokenLink
     from zkchat_cli.vault.vault import Vault
 
 ORDER = 50
@@ -121,23 +123,31 @@ def resolve(
 ) -> None:
     """Show the target of each link in a text."""
     with ctx.indexed_vault() as (notes, _):
-        path = source or None
-        if source and notes.find_file(source) is None and notes.resolve(source).target is None:
-            ctx.screen.warn(f"there is no note {source}", "links are resolved as if it existed")
-        elif source:
-            path = _note_path(notes, source)
+        path = _source_path(ctx, notes, source) if source else None
         for line in _input_lines(text):
             links = notes.resolve_links(line, path)
-            lines = []
-            for link in links:
-                others = ", ".join(link.candidates)
-                target = link.target or (f"not found; nearest: {others}" if others else "not found")
-                lines.append(
-                    f"{link.raw} → {target}"
-                    + (f", {link.reason} (not {others})" if link.status == "ambiguous" else "")
-                )
             documents = [link.model_dump(mode="json", exclude={"text", "line"}) for link in links]
-            ctx.print_result(documents, "\n".join(lines), "No links in the text.")
+            shown = "\n".join(_resolution_text(link) for link in links)
+            ctx.print_result(documents, shown, "No links in the text.")
+
+
+def _source_path(ctx: CommandContext, notes: "Vault", source: str) -> str:
+    """The path of the note that --from names; one that does not exist stays as it is."""
+    if notes.find_file(source) is None and notes.resolve(source).target is None:
+        ctx.screen.warn(f"there is no note {source}", "links are resolved as if it existed")
+        return source
+    return _note_path(notes, source)
+
+
+def _resolution_text(link: "LinkResolution") -> str:
+    """`[[Note]] → Folder/Note.md`"""
+    others = ", ".join(link.candidates)
+    if link.target is None:
+        nearest = f"; nearest: {others}" if others else ""
+        return f"{link.raw} → not found{nearest}"
+    if link.status == "ambiguous":
+        return f"{link.raw} → {link.target}, {link.reason} (not {others})"
+    return f"{link.raw} → {link.target}"
 
 
 @command(COMMAND, *options.NOTES)
@@ -198,14 +208,10 @@ def broken(
             _fix_links(ctx, notes, yes=yes)
             return
         links = notes.graph.broken_links()
-    near = {
-        link: f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
-        for link in links
-    }
-    lines = (
-        f"{link.row.source}:{link.row.line}  {link.row.raw}{nearest}"
-        for link, nearest in near.items()
-    )
+    lines = []
+    for link in links:
+        nearest = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
+        lines.append(f"{link.row.source}:{link.row.line}  {link.row.raw}{nearest}")
     documents = [{**link.row._asdict(), "candidates": list(link.candidates)} for link in links]
     ctx.print_result(documents, "\n".join(lines), "No broken links.")
 
@@ -215,39 +221,61 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
     agrees.
     """
     from zkchat_cli.vault.links.name_suggestions import certain_target
-    from zkchat_cli.views.turn_steps import diff_lines
 
-    links = [
-        (link, certain_target(link.text, link.candidates)) for link in notes.graph.broken_links()
+    repairs = [
+        LinkRepair(link, certain_target(link.text, link.candidates))
+        for link in notes.graph.broken_links()
     ]
-    fixes = [link.row._replace(target=path) for link, path in links if path]
+    fixes = [each.link.row._replace(target=each.path) for each in repairs if each.path]
     change = notes.editor.fix_links(fixes)
     if not ctx.as_json:
-        for fix in fixes if change.files else ():
-            ctx.screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
-        ctx.screen.show(diff_lines(change.diff))
-    asks = not ctx.as_json and sys.stdin.isatty() and sys.stdout.isatty()
-    if made := bool(change.files and (yes or asks)):
-        confirm(f"{change.summary[:1].upper()}{change.summary[1:]}?", "vault broken --fix", yes=yes)
-        notes.editor.apply(change)
-    outcome = (
-        f"{change.summary}: {'done' if made else 'nothing was changed; use --yes'}; "
-        if change.files
-        else ""
-    )
-    unclear = sum(path is None for _, path in links)
+        _show_fixes(ctx, fixes if change.files else (), change)
+    made = _apply_fixes(ctx, notes, change, yes=yes) if change.files else False
+    outcome = ""
+    if change.files:
+        done = "done" if made else "nothing was changed; use --yes"
+        outcome = f"{change.summary}: {done}; "
+    unclear = sum(each.path is None for each in repairs)
     text = f"{outcome}{plural(unclear, 'broken link')} without a certain target"
-    documents = [
-        {
-            "source": link.row.source,
-            "line": link.row.line,
-            "raw": link.row.raw,
-            "candidates": list(link.candidates),
-            "fix": path,
-        }
-        for link, path in links
-    ]
+    documents = [each.document for each in repairs]
     ctx.print_result({"links": documents, "diff": change.diff, "made": made}, text)
+
+
+def _apply_fixes(ctx: CommandContext, notes: "Vault", change: "Change", *, yes: bool) -> bool:
+    """Repair with `yes`, or if the user agrees; returns whether it was done."""
+    can_ask = not ctx.as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    if not yes and not can_ask:
+        return False
+    summary = f"{change.summary[:1].upper()}{change.summary[1:]}"
+    confirm(f"{summary}?", "vault broken --fix", yes=yes)
+    notes.editor.apply(change)
+    return True
+
+
+def _show_fixes(ctx: CommandContext, fixes: "Iterable[LinkRow]", change: "Change") -> None:
+    from zkchat_cli.views.turn_steps import diff_lines
+
+    for fix in fixes:
+        ctx.screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
+    ctx.screen.show(diff_lines(change.diff))
+
+
+class LinkRepair(NamedTuple):
+    """A broken link and the only note that it can mean; None if there are several, or none."""
+
+    link: "BrokenLink"
+    path: str | None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The repair in JSON."""
+        return {
+            "source": self.link.row.source,
+            "line": self.link.row.line,
+            "raw": self.link.row.raw,
+            "candidates": list(self.link.candidates),
+            "fix": self.path,
+        }
 
 
 def _note_path(notes: "Vault", note: str) -> str:

@@ -20,12 +20,9 @@ def find_zk_documents_related_to(
     """
     query = query.strip()
     path = relative_path.strip()
-    if not query and not path:
-        raise ToolArgumentError("find_zk_documents_related_to needs query or relative_path")
-    if query and path:
-        raise ToolArgumentError(
-            "find_zk_documents_related_to needs query or relative_path, not both"
-        )
+    if bool(query) == bool(path):
+        both = ", not both" if query else ""
+        raise ToolArgumentError(f"find_zk_documents_related_to needs query or relative_path{both}")
     limit = min(max(limit, 1), MOST_RELATED)
     # One more shows whether there are more
     if path:

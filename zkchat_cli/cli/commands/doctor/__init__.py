@@ -1,14 +1,16 @@
 """Check settings, vault, index, store and models, with the next step for each problem."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from typer import Option
 
 from zkchat_cli import __version__
 from zkchat_cli.cli.command import CommandContext, command, command_group
+from zkchat_cli.cli.failure import CommandFailed
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.views.text import styled_line
+from zkchat_cli.views.text import StyledLine, styled_line
 
 ORDER = 160
 COMMAND = command_group()
@@ -33,25 +35,43 @@ def doctor(
     from zkchat_cli.cli.commands.doctor.checks import run_checks
 
     repaired = _repair_store(ctx) if repair else None
-    found = run_checks(ctx)
-    failed = [check for check in found if not check["ok"]]
+    checks = run_checks(ctx)
+    error = _failure_of(checks)
+    document = {
+        "version": __version__,
+        "ok": error is None,
+        "checks": checks,
+        "repaired": repaired,
+        "error": error.to_json() if error is not None else None,
+    }
+    lines: list[StyledLine] = []
+    for check in checks:
+        lines += _check_lines(check)
+    ctx.print_result(document, lines)
+    if error is not None:
+        ctx.screen.warn(error.message)
+        raise CommandFailed(error, is_printed=True)
+
+
+def _failure_of(checks: Sequence[dict[str, Any]]) -> ZkchatError | None:
+    """The error that names the failed checks, with the code of the first; None if all are well."""
+    failed = [check for check in checks if not check["ok"]]
+    if not failed:
+        return None
     names = ", ".join(check["name"] for check in failed)
     error = ZkchatError(
-        f"{len(failed)} of {len(found)} checks failed: {names}", "Follow the next step of each."
+        f"{len(failed)} of {len(checks)} checks failed: {names}", "Follow the next step of each."
     )
-    error.reported = True
-    error.code = failed[0]["code"] if failed else ""
-    lines = []
-    for check in found:
-        mark, style = ("✓", "green") if check["ok"] else ("✗", "red")
-        lines.append(styled_line(f"{mark} {check['name']:<{NAME_WIDTH}} {check['detail']}", style))
-        if check["next_step"]:
-            lines.append(styled_line(f"{'':<{NAME_WIDTH + 3}}→ {check['next_step']}", "yellow"))
-    document = {"version": __version__, "ok": not failed, "checks": found, "repaired": repaired}
-    ctx.print_result(document | {"error": error.to_json() if failed else None}, lines)
-    if failed:
-        ctx.screen.warn(error.message)
-        raise error
+    error.code = failed[0]["code"]
+    return error
+
+
+def _check_lines(check: dict[str, Any]) -> Iterator[StyledLine]:
+    mark = "✓" if check["ok"] else "✗"
+    style = "green" if check["ok"] else "red"
+    yield styled_line(f"{mark} {check['name']:<{NAME_WIDTH}} {check['detail']}", style)
+    if check["next_step"]:
+        yield styled_line(f"{'':<{NAME_WIDTH + 3}}→ {check['next_step']}", "yellow")
 
 
 def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
@@ -66,11 +86,14 @@ def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
     if done is None:
         ctx.screen.warn(f"the store {file} is not damaged; nothing was changed")
         return None
-    kept, saved_rows, lost_rows = done
-    saved, lost = (
-        ", ".join(plural(n, k.removesuffix("s")) for k, n in rows.items())
-        for rows in (saved_rows, lost_rows)
+    kept, saved, lost = done
+    ctx.screen.warn(
+        f"the store was damaged: saved {_rows_text(saved)}; known to be lost: {_rows_text(lost)}"
     )
-    ctx.screen.warn(f"the store was damaged: saved {saved}; known to be lost: {lost}")
     ctx.screen.warn(f"the damaged file is kept as {kept}")
-    return {"kept": str(kept), "saved": saved_rows, "lost": lost_rows}
+    return {"kept": str(kept), "saved": saved, "lost": lost}
+
+
+def _rows_text(rows: Mapping[str, int]) -> str:
+    """`3 conversations, 1 message`"""
+    return ", ".join(plural(count, kind.removesuffix("s")) for kind, count in rows.items())

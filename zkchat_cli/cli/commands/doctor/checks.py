@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from zkchat_cli.app import factory
+from zkchat_cli.app import factory, model_servers
 from zkchat_cli.chat.retrieval import choose_retrieval
 from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.cli.command import CommandContext
@@ -34,11 +34,9 @@ def run_checks(ctx: CommandContext) -> list[dict[str, Any]]:
     failed one. Without settings there is nothing else to check.
     """
     settings = _run_check("settings", partial(_check_settings, ctx))
-    return (
-        [settings, *(_run_check(*check) for check in _checks(ctx))]
-        if settings["ok"]
-        else [settings]
-    )
+    if not settings["ok"]:
+        return [settings]
+    return [settings, *(_run_check(name, check) for name, check in _checks(ctx))]
 
 
 def _run_check(name: str, check: Callable[[], str]) -> dict[str, Any]:
@@ -55,8 +53,8 @@ def _run_check(name: str, check: Callable[[], str]) -> dict[str, Any]:
 
 
 def _checks(ctx: CommandContext) -> list[Check]:
-    """Also a check for each server that the user configured or whose model is in use, and for each
-    server of tools.
+    """The checks after the settings', with one for each server of models that is configured or in
+    use, and for each server of tools.
     """
     loaded = ctx.config
     checks: list[Check] = [
@@ -69,15 +67,14 @@ def _checks(ctx: CommandContext) -> list[Check]:
     chosen, _, model = loaded.values.model.partition("/")
     for name in providers.names():
         own = model if name == chosen else ""
-        remote = factory.open_remote(name, loaded, own)
+        remote = model_servers.open_remote(name, loaded, own)
         if remote is not None and (remote.server.is_configured or name == chosen):
             checks.append((name, partial(_check_server, remote, own)))
-    if (servers := factory.open_servers(loaded)) is not None:
+    servers = factory.open_servers(loaded)
+    if servers is not None:
         with closing(servers):
             servers.tools()
-            checks += [
-                (server.name, partial(_check_tool_server, server)) for server in servers.status()
-            ]
+            checks += [(each.name, partial(_check_tool_server, each)) for each in servers.status()]
     return [*checks, ("semantic", partial(_check_semantic, ctx))]
 
 
@@ -94,14 +91,15 @@ def _check_vault(ctx: CommandContext) -> str:
 def _check_index(ctx: CommandContext) -> str:
     with ctx.open_vault() as vault:
         report = vault.check_index()
-    remarks = (
-        f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
-    )
-    remarks += f"; it was rebuilt: {report.rebuilt}" if report.rebuilt else ""
-    links = plural(report.links, "link") + (
-        f" ({report.broken_links:,} broken)" if report.links else ""
-    )
-    return f"{plural(report.notes, 'note')}, {plural(report.chunks, 'chunk')}, {links}{remarks}"
+    text = f"{plural(report.notes, 'note')}, {plural(report.chunks, 'chunk')}, "
+    text += plural(report.links, "link")
+    if report.links:
+        text += f" ({report.broken_links:,} broken)"
+    if report.problems:
+        text += f"; {len(report.problems)} with problems: zkchat vault status"
+    if report.rebuilt:
+        text += f"; it was rebuilt: {report.rebuilt}"
+    return text
 
 
 def _check_store(file: Path) -> str:
@@ -110,7 +108,8 @@ def _check_store(file: Path) -> str:
             check_store(file)
     with closing(ChatSessionStore.open_to_read(file)) as store:
         found = f"{file}, {plural(len(store.conversations()), 'conversation')}"
-        if (why := store.write_error) is not None:
+        why = store.write_error
+        if why is not None:
             raise StoreUnwritable(
                 f"{found}: read-only, nothing new is stored: {why.message.partition(': ')[2]}",
                 why.hint,
@@ -129,24 +128,24 @@ def _check_provider(loaded: LoadedConfig) -> str:
     values = loaded.values
     model = opened.model
     model.prepare()
-    window = (
-        f"; window {model.window.tokens:,} tokens ({model.window.source})" if model.window else ""
-    )
-    known = None if "context.max_tokens" in loaded.origins else model.window
-    used = known.tokens if known else values.context.max_tokens
-    retrieval = choose_retrieval(values.retrieval.mode, model, opened.tools, used)
+    tokens = values.context.max_tokens
+    window = ""
+    if model.window:
+        window = f"; window {model.window.tokens:,} tokens ({model.window.source})"
+        if "context.max_tokens" not in loaded.origins:
+            tokens = model.window.tokens
+    retrieval = choose_retrieval(values.retrieval.mode, model, opened.tools, tokens)
     return f"{model.name}{window}; retrieval: {retrieval.mode} ({retrieval.reason})"
 
 
 def _check_server(remote: ListsModels, model: str) -> str:
     listed = remote.list_models()
-    if model and (error := remote.check()):
+    error = remote.check() if model else None
+    if error:
         raise error
-    includes = (
-        f", including {model}"
-        if any(model in (info.name, info.name.removesuffix(":latest")) for info in listed)
-        else ""
-    )
+    includes = ""
+    if any(model in (info.name, info.name.removesuffix(":latest")) for info in listed):
+        includes = f", including {model}"
     return (
         f"{mask_address(remote.server.address)} answers; {remote.server.key_status}; "
         f"{plural(len(listed), 'model')}{includes}"
@@ -173,6 +172,7 @@ def _check_semantic(ctx: CommandContext) -> str:
     state = embedder.id
     # Without a vault, there are no vectors
     with suppress(VaultError), ctx.open_vault() as vault:
-        if found := vault.status().semantic:
+        found = vault.status().semantic
+        if found:
             state = describe_semantic_status(found)
     return f"{state}; {dimensions} dimensions"

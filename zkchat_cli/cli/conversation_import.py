@@ -1,0 +1,112 @@
+"""`zkchat context import`: which files it reads, and how their conversations are stored."""
+
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from zkchat_cli.app import factory
+from zkchat_cli.app.factory import App
+from zkchat_cli.cli.command import CommandContext, read_input
+from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError
+from zkchat_cli.importers import read_conversations, session_importers
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.conversations import Conversation
+
+# Messages of an import that are embedded at once, in half a minute
+MOST_EMBEDDED = 2_000
+# Bytes; an export of 10,000 turns with their prompts is smaller
+MAX_IMPORT = 500_000_000
+
+
+def files_to_import(path: Path | None, file: Path | None, program: str | None) -> list[Path]:
+    """The files that the options name. Raises UsageError for options that do not fit together."""
+    if file is not None and program is None and path is None:
+        return [file]
+    if file is not None or program is None or path is None:
+        raise UsageError(
+            "context import needs a file",
+            "Give --file FILE, or --from claude-code|codex and a PATH.",
+        )
+    programs = session_importers()
+    if program not in programs:
+        raise UsageError(
+            f"--from {program}: zkchat reads sessions of {' and '.join(programs)}",
+            "Correct the name.",
+        )
+    path = path.expanduser()
+    return sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+
+
+class ImportedConversation(NamedTuple):
+    """A conversation of a file, and how many of its messages were new and are stored now."""
+
+    conversation: Conversation
+    messages: int
+
+
+class Import(NamedTuple):
+    """The format of the files that were imported, and the conversations in them."""
+
+    kind: str
+    conversations: list[ImportedConversation]
+
+
+def import_files(
+    ctx: CommandContext, app: App, files: Sequence[Path], program: str | None
+) -> Import:
+    """Store the conversations of the files. One of several files that is not valid is left out."""
+    kind = program or ""
+    now = factory.now()
+    imported: list[ImportedConversation] = []
+    expected = "a session's file" if program else "a JSON file"
+    for file in files:
+        data = read_input(str(file), MAX_IMPORT, expected)
+        try:
+            kind, archives = _read_archives(data, file, app, program, now)
+            new = app.store.restore(archives)
+        except (StoreError, UsageError) as e:
+            if program:
+                e.message = f"{file}: {e.message}"
+            if isinstance(e, StoreUnwritable) or len(files) == 1:
+                raise
+            ctx.screen.warn(f"left out: {e.message}")
+            continue
+        for archive, messages in zip(archives, new, strict=True):
+            imported.append(ImportedConversation(archive.conversation, messages))
+    return Import(kind, imported)
+
+
+def _read_archives(
+    data: bytes, file: Path, app: App, program: str | None, now: str
+) -> tuple[str, list[ConversationArchive]]:
+    """The format of a file and the conversations in it, as conversations with this vault if theirs
+    is not on this machine. Raises UsageError for a file that is not valid.
+    """
+    root = str(app.vault.root)
+    if program is not None:
+        kind = program
+        read_session = session_importers()[program].read
+        archives = [read_session(data, file.name, vault=root, now=now)]
+    else:
+        kind, archives = read_conversations(data, vault=root, new_id=factory.new_id, now=now)
+    for at, archive in enumerate(archives):
+        if not Path(archive.conversation.vault).is_dir():
+            here = archive.conversation.model_copy(update={"vault": root})
+            archives[at] = archive.model_copy(update={"conversation": here})
+    return kind, archives
+
+
+def embed_messages(ctx: CommandContext, app: App, new: int) -> None:
+    """Compute the vectors of new messages, for recall; a chat computes those of older ones."""
+    embedder = app.message_embedder()
+    if embedder is None:
+        return
+    most = min(new, MOST_EMBEDDED)
+    with (
+        closing(embedder),
+        ctx.screen.progress_bar("Embedding") as progress,
+        suppress(KeyboardInterrupt),
+    ):
+        embedder.compute_missing(lambda: False, lambda done: progress(min(done, most), most), most)
+    ctx.print_warnings(app.vault)
