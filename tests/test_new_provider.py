@@ -24,7 +24,7 @@ from zkchat_cli.llm.base import Request
 from zkchat_cli.paths import app_paths
 from zkchat_cli.terminal.onboarding import run_onboarding
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.vault.search.vector_store import compute_vectors
+from zkchat_cli.vault.search.embedder import compute_vectors
 
 ROOT = Path(__file__).parent.parent
 PLUM_PROVIDER = '''"""Models of the Plum company: `plum/NAME`, at PLUM_BASE_URL or plum.base_url."""

@@ -19,7 +19,7 @@ from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Request, StreamFinished
 from zkchat_cli.llm.offline.answer import quote_answer
 from zkchat_cli.llm.offline.question import analyze_question
-from zkchat_cli.llm.offline.ranking import QuoteSource
+from zkchat_cli.llm.offline.quotes import QuoteSource
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.references.chunk_budget import NO_ROOM
 

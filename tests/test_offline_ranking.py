@@ -4,18 +4,17 @@ import pytest
 from factories import prompt_message
 
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question
-from zkchat_cli.llm.offline.ranking import (
+from zkchat_cli.llm.offline.quotes import QuoteSource
+from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
+from zkchat_cli.llm.offline.selection import (
     MAX_CHARACTERS,
     MAX_QUOTES,
     MAX_SOURCES,
-    QuoteSource,
-    RankedPassages,
     add_code,
-    rank_passages,
     select_quotes,
     select_sections,
-    summarize_excerpts,
 )
+from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
 
 GARDEN = """# Garden

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat_cli.llm.offline.question import INTRODUCTION, reply_to_small_talk
+from zkchat_cli.llm.offline.small_talk import INTRODUCTION, reply_to_small_talk
 
 QUESTIONS = ("What is [soil]?", "And “beans”?")
 ANSWERS = ("“Earth.” [1]", "“Plants.” [2]")

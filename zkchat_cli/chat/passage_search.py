@@ -57,7 +57,8 @@ class PassageSearch:
         for small talk.
         """
         # Only a turn that searches needs this, and it would delay the start
-        from zkchat_cli.llm.offline.question import analyze_question, reply_to_small_talk
+        from zkchat_cli.llm.offline.question import analyze_question
+        from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 
         if reply_to_small_talk(text, (), ()) is not None:
             return None

@@ -8,37 +8,35 @@ import json
 import re
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from zkchat_cli.events import TextDelta
 from zkchat_cli.llm.base import Delta, Request, StreamFinished
-from zkchat_cli.llm.offline import ranking
-from zkchat_cli.llm.offline.question import (
-    QUOTE_MARKS,
-    AnalyzedQuestion,
-    analyze_question,
-    reply_to_small_talk,
-    user_messages,
-)
-from zkchat_cli.llm.offline.ranking import (
+from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
+from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, have_any_word
+from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
+from zkchat_cli.llm.offline.selection import (
     MAX_QUOTES,
-    QuoteSource,
-    RankedQuote,
-    rank_passages,
-    summarize_excerpts,
+    MIN_SHARE,
+    add_code,
+    select_quotes,
+    select_sections,
 )
+from zkchat_cli.llm.offline.small_talk import QUOTE_MARKS, reply_to_small_talk
+from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.models.reports import AnswerLevel
 from zkchat_cli.references.chunk_budget import NO_ROOM
-from zkchat_cli.references.excerpts import parse_tool_result
+from zkchat_cli.references.excerpts import LONGEST_TITLE
+from zkchat_cli.text.truncate import truncate
 
 MAX_DOCUMENTS = 3
 # Results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of
 # 100 questions
 EXCERPTS = 10
-# Quotes in a summary of a document, and in one of several documents; remembered facts
+# Quotes in a summary of one document, and of each of several; remembered facts
 MAX_SUMMARY = 6
 MAX_PER_DOCUMENT = 2
 MAX_FACTS = 2
@@ -49,9 +47,74 @@ NO_PASSAGES = (
     "There was no room in the context window for passages of your notes. Raise "
     "context.max_tokens, or ask in a new conversation.\n"
 )
+READ_TOOL = "read_zk_document"
+SEARCH_TOOL = "find_excerpts"
+_FACTS_BEGIN = "<smart-memory>"
+_WORD = re.compile(r"[^ \n]*[ \n]?")
 _PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
 
-Answer = tuple[str, AnswerLevel | None]
+
+class QuotationMarks(NamedTuple):
+    """The marks around a quotation."""
+
+    opening: str
+    closing: str
+
+
+MARKS = QuotationMarks("“", "”")
+OTHER_MARKS = (QuotationMarks("«", "»"), QuotationMarks("「", "」"))
+
+
+class OfflineAnswer(NamedTuple):
+    """A text, and how sure it is; None if that cannot be said."""
+
+    text: str
+    level: AnswerLevel | None
+
+
+class WantedCall(NamedTuple):
+    """A tool to call, and its arguments."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+class AskedTurn(NamedTuple):
+    """The messages of a request by what they are to the question: the messages before it, its
+    documents, and the messages after it, with calls and results. `position` is that of the
+    question; -1 if there is none.
+    """
+
+    position: int
+    before: tuple[PromptMessage, ...]
+    documents: tuple[PromptMessage, ...]
+    after: tuple[PromptMessage, ...]
+
+    @property
+    def results(self) -> tuple[PromptMessage, ...]:
+        """The results of the tools."""
+        return tuple(message for message in self.after if message.role == "tool")
+
+    @property
+    def answers(self) -> list[str]:
+        """The earlier answers that have a text and are not calls."""
+        return [
+            message.content
+            for message in self.before
+            if message.role == "assistant" and not message.tool_calls and message.content
+        ]
+
+    @property
+    def named_paths(self) -> set[str]:
+        """The documents that the user named, as far as their text is there."""
+        reads = {
+            call.id
+            for message in self.after
+            for call in message.tool_calls
+            if call.name == READ_TOOL
+        }
+        read = [result for result in self.results if result.tool_call_id in reads]
+        return {excerpt.path for excerpt in _read_excerpts([*self.documents, *read])}
 
 
 def answer_request(
@@ -61,112 +124,126 @@ def answer_request(
     talk is answered without notes.
     """
     messages = request.messages
-    asked = [i for i, m in enumerate(messages) if m.role == "user" and m.kind == "conversation"]
-    position = max(asked, default=-1)
+    turn = _find_question(messages)
+    reply = _small_talk(messages, turn)
+    if reply:
+        yield from _deltas(OfflineAnswer(reply, None))
+        return
+    question = analyze_question(messages, turn.position)
+    tools = {tool.name for tool in request.tools}
+    wanted = [] if turn.after else _first_calls(question, turn.documents)
+    calls = tuple(
+        ToolCall(id=f"offline-{turn.position}-{i}", name=each.tool, arguments=each.arguments)
+        for i, each in enumerate(wanted)
+        if each.tool in tools
+    )
+    if calls:
+        yield StreamFinished("tool_calls", calls=calls)
+        return
+    yield from _deltas(_answer_from_notes(question, turn, similarities))
+
+
+def _find_question(messages: tuple[PromptMessage, ...]) -> AskedTurn:
+    position = -1
+    for i, message in enumerate(messages):
+        if message.role == "user" and message.kind == "conversation":
+            position = i
     before = messages[: max(position, 0)]
-    turn = messages[position + 1 :]
-    documents = [m for m in before[-1:] if m.kind == "documents"]
-    text = ""
-    level = None
-    if asked and not documents:
-        answers = [
-            m.content for m in before if m.role == "assistant" and not m.tool_calls and m.content
-        ]
-        text = reply_to_small_talk(messages[position].content, user_messages(before), answers) or ""
-    if not text:
-        question = analyze_question(messages, position)
-        tools = {tool.name for tool in request.tools}
-        wanted = [] if turn else _first_calls(question, documents)
-        calls = [
-            ToolCall(id=f"offline-{position}-{i}", name=name, arguments=a)
-            for i, (name, a) in enumerate(wanted)
-            if name in tools
-        ]
-        if calls:
-            yield StreamFinished("tool_calls", calls=tuple(calls))
-            return
-        text, level = _answer_from_notes(question, before, documents, turn, similarities)
-    yield from (TextDelta(word) for word in re.findall(r"[^ \n]*[ \n]?", text) if word)
-    yield StreamFinished("stop", level=level)
+    documents = tuple(message for message in before[-1:] if message.kind == "documents")
+    return AskedTurn(position, before, documents, messages[position + 1 :])
+
+
+def _small_talk(messages: Sequence[PromptMessage], turn: AskedTurn) -> str | None:
+    """The reply to small talk; a message that names documents is none."""
+    if turn.position < 0 or turn.documents:
+        return None
+    text = messages[turn.position].content
+    return reply_to_small_talk(text, user_messages(turn.before), turn.answers)
+
+
+def _deltas(answer: OfflineAnswer) -> Generator[Delta, None, None]:
+    for word in _WORD.findall(answer.text):
+        if word:
+            yield TextDelta(word)
+    yield StreamFinished("stop", level=answer.level)
 
 
 def _first_calls(
     question: AnalyzedQuestion, documents: Sequence[PromptMessage]
-) -> list[tuple[str, dict[str, Any]]]:
+) -> list[WantedCall]:
     """The calls that read the named documents, if the prompt does not have their text, and that
     search, unless the question is about a document as a whole.
     """
     paths = {excerpt.path for excerpt in _read_excerpts(documents)}
     # The first is the message's own, if there is a text
-    sources = [id_ for m in documents for id_ in m.source_ids[1 if paths else 0 :]]
-    reads = [
-        ("read_zk_document", {"relative_path": path}) for path in sources if path not in paths
-    ][:MAX_DOCUMENTS]
-    if question.about_document and (reads or paths):
-        return reads
-    return [
-        *reads,
-        *(("find_excerpts", {"query": query, "limit": EXCERPTS}) for query in question.searches),
-    ]
+    first = 1 if paths else 0
+    sources = [id_ for message in documents for id_ in message.source_ids[first:]]
+    unread = [path for path in sources if path not in paths]
+    calls = [WantedCall(READ_TOOL, {"relative_path": path}) for path in unread[:MAX_DOCUMENTS]]
+    if question.about_document and (calls or paths):
+        return calls
+    searches = [{"query": query, "limit": EXCERPTS} for query in question.searches]
+    return calls + [WantedCall(SEARCH_TOOL, arguments) for arguments in searches]
 
 
 def _answer_from_notes(
-    question: AnalyzedQuestion,
-    before: Sequence[PromptMessage],
-    documents: Sequence[PromptMessage],
-    turn: Sequence[PromptMessage],
-    similarities: Similarities | None,
-) -> Answer:
-    results = [m for m in turn if m.role == "tool"]
-    excerpts = _read_excerpts([*documents, *results])
-    memories = [
-        m.content for m in before if m.kind == "memory" and m.content.startswith("<smart-memory>")
-    ]
-    remembered = [
-        line[2:]
-        for content in memories
-        for line in content.split("\n")
-        if line.startswith("- ") and not line.startswith("- [[")
-    ]
-    relevant = [
-        fact
-        for fact in remembered
-        if rank_passages(question, [QuoteSource(0, "", "", None, fact)]).is_answer
-    ]
-    facts = "".join(
-        f"From memory: {QUOTE_MARKS.sub('', fact)}\n\n" for fact in relevant[:MAX_FACTS]
-    )
-    if not excerpts and any(NO_ROOM in m.content for m in results):
-        return facts + NO_PASSAGES, None
-    if results and not excerpts and all(errors := [_tool_error(m) for m in results]):
-        return (
-            f"{facts}Your notes could not be searched: {errors[-1]}\n",
-            None if facts else "nothing",
-        )
-    reads = {call.id for m in turn for call in m.tool_calls if call.name == "read_zk_document"}
-    paths = {
-        excerpt.path
-        for excerpt in _read_excerpts(
-            [*documents, *(m for m in results if m.tool_call_id in reads)]
-        )
-    }
+    question: AnalyzedQuestion, turn: AskedTurn, similarities: Similarities | None
+) -> OfflineAnswer:
+    """The answer by remembered facts and by the excerpts that the tools have found."""
+    excerpts = _read_excerpts([*turn.documents, *turn.results])
+    facts = _relevant_facts(question, turn.before)
+    problem = None if excerpts else _answer_without_excerpts(turn, facts)
+    if problem is not None:
+        return problem
+    paths = turn.named_paths
     named = [excerpt for excerpt in excerpts if excerpt.path in paths]
-    others = [] if named else excerpts
-    if question.alone and not ranking.have_any_word(excerpts, question.alone.subject):
+    if question.alone and not have_any_word(excerpts, question.alone.subject):
         # "what about penguins?" has a subject of its own
         question = question.alone
-    earlier = [m.content for m in before if m.role == "assistant"] if question.is_follow_up else []
-    text, level = quote_answer(question, others, named, "\n".join(earlier), similarities)
-    return facts + text, "answer" if facts else level
+    earlier = ""
+    if question.is_follow_up:
+        earlier = "\n".join(m.content for m in turn.before if m.role == "assistant")
+    answer = quote_answer(question, [] if named else excerpts, named, earlier, similarities)
+    return OfflineAnswer(facts + answer.text, "answer" if facts else answer.level)
+
+
+def _answer_without_excerpts(turn: AskedTurn, facts: str) -> OfflineAnswer | None:
+    """Why there are no excerpts; None if the notes just have none."""
+    if any(NO_ROOM in result.content for result in turn.results):
+        return OfflineAnswer(facts + NO_PASSAGES, None)
+    errors = [_tool_error(result) for result in turn.results]
+    if errors and all(errors):
+        text = f"{facts}Your notes could not be searched: {errors[-1]}\n"
+        return OfflineAnswer(text, None if facts else "nothing")
+    return None
+
+
+def _relevant_facts(question: AnalyzedQuestion, messages: Sequence[PromptMessage]) -> str:
+    """The remembered facts that answer the question, as the beginning of an answer."""
+    facts = [fact for message in messages for fact in _remembered_facts(message)]
+    relevant = [
+        fact
+        for fact in facts
+        if rank_passages(question, [QuoteSource(0, "", "", None, fact)]).is_answer
+    ]
+    shown = [QUOTE_MARKS.sub("", fact) for fact in relevant[:MAX_FACTS]]
+    return "".join(f"From memory: {fact}\n\n" for fact in shown)
+
+
+def _remembered_facts(message: PromptMessage) -> list[str]:
+    """The facts in a message with memory; its other items are links to notes."""
+    if message.kind != "memory" or not message.content.startswith(_FACTS_BEGIN):
+        return []
+    items = [line for line in message.content.split("\n") if line.startswith("- ")]
+    return [item.removeprefix("- ") for item in items if not item.startswith("- [[")]
 
 
 def _tool_error(result: PromptMessage) -> str | None:
     """Why a call has failed; None if it has not."""
     with suppress(ValueError, RecursionError):
         document = json.loads(result.content)
-        return (
-            str(document["error"]) if isinstance(document, dict) and "error" in document else None
-        )
+        if isinstance(document, dict) and "error" in document:
+            return str(document["error"])
     return None
 
 
@@ -176,85 +253,111 @@ def quote_answer(
     named: Sequence[QuoteSource] = (),
     earlier_answers: str = "",
     similarities: Similarities | None = None,
-) -> Answer:
+) -> OfflineAnswer:
     """The answer in quotations; if none is sure enough, the likeliest sections with their openings.
+
     `named`: the excerpts of documents that the user named; what answers in them comes first. What
     `earlier_answers` quote is quoted again only if there is nothing else.
     """
-    whole = named if question.about_document else excerpts if question.about_period else ()
-    if whole:
-        paths = list(dict.fromkeys(excerpt.path for excerpt in whole))[:MAX_QUOTES]
-        limit = MAX_SUMMARY if len(paths) == 1 else MAX_PER_DOCUMENT
-        documents = [[excerpt for excerpt in whole if excerpt.path == path] for path in paths]
-        summaries = [(own[0].title, summarize_excerpts(own, limit)) for own in documents]
-        if parts := [
-            f"[[{title}]]:\n\n{_format_quotes(quotes)}" for title, quotes in summaries if quotes
-        ]:
-            return "\n".join(parts), "answer"
-    limit = MAX_SUMMARY if question.wants_summary else MAX_QUOTES
-    ranked = of_named = rank_passages(question, named, similarities)
-    if not ranked.is_answer:
+    summary = _summarize_whole(question, excerpts, named)
+    if summary:
+        return OfflineAnswer(summary, "answer")
+    of_named = rank_passages(question, named, similarities)
+    ranked = of_named
+    if not of_named.is_answer:
         ranked = rank_passages(question, excerpts, similarities)
     if ranked.is_answer:
-        least = ranking.MIN_SHARE * ranked.on_topic[0].value
-        new = [
-            quote
-            for quote in ranked.on_topic
-            if quote.text not in earlier_answers and quote.value >= least
-        ]
-        quotes = ranking.add_code(ranking.select_quotes(new or ranked.on_topic, limit), ranked.all)
-        return f"From your notes:\n\n{_format_quotes(quotes)}", "answer"
+        limit = MAX_SUMMARY if question.wants_summary else MAX_QUOTES
+        quotes = _answering_quotes(ranked, limit, earlier_answers)
+        return OfflineAnswer(f"From your notes:\n\n{_format_quotes(quotes)}", "answer")
     if not named and not ranked.matches:
-        return NOTHING_IN_PERIOD if question.about_period else NOTHING_FOUND, "nothing"
-    sections = ranking.select_sections(of_named if named else ranked)
+        text = NOTHING_IN_PERIOD if question.about_period else NOTHING_FOUND
+        return OfflineAnswer(text, "nothing")
+    sections = select_sections(of_named if named else ranked)
     if not sections:
-        return NOTHING_FOUND, "nothing"
-    names = [
-        " › ".join(" ".join(QUOTE_MARKS.sub("", name).split()) for name in quotes[0].section)
-        for quotes in sections
+        return OfflineAnswer(NOTHING_FOUND, "nothing")
+    shown = "\nOr: ".join(_format_section(quotes) for quotes in sections)
+    return OfflineAnswer(NO_SENTENCE + shown, "most_likely")
+
+
+def _summarize_whole(
+    question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], named: Sequence[QuoteSource]
+) -> str:
+    """A summary for a question about a document as a whole, or about a time; empty for another
+    question, and for excerpts that cannot be summarized.
+    """
+    whole: Sequence[QuoteSource] = ()
+    if question.about_document:
+        whole = named
+    elif question.about_period:
+        whole = excerpts
+    paths = list(dict.fromkeys(excerpt.path for excerpt in whole))[:MAX_QUOTES]
+    limit = MAX_SUMMARY if len(paths) == 1 else MAX_PER_DOCUMENT
+    summaries = []
+    for path in paths:
+        document = [excerpt for excerpt in whole if excerpt.path == path]
+        if quotes := summarize_excerpts(document, limit):
+            summaries.append(f"[[{document[0].title}]]:\n\n{_format_quotes(quotes)}")
+    return "\n".join(summaries)
+
+
+def _answering_quotes(
+    ranked: RankedPassages, limit: int, earlier_answers: str
+) -> list[RankedQuote]:
+    """The quotes of an answer, new ones if there are any; code with its label."""
+    least = MIN_SHARE * ranked.on_topic[0].value
+    new = [
+        quote
+        for quote in ranked.on_topic
+        if quote.text not in earlier_answers and quote.value >= least
     ]
-    shown = [
-        f"{name}\n\n{_format_quotes(quotes)}" for name, quotes in zip(names, sections, strict=True)
-    ]
-    return NO_SENTENCE + "\nOr: ".join(shown), "most_likely"
+    return add_code(select_quotes(new or ranked.on_topic, limit), ranked.all)
+
+
+def _format_section(quotes: Sequence[RankedQuote]) -> str:
+    """The names of a section, and quotes of it."""
+    names = (" ".join(QUOTE_MARKS.sub("", name).split()) for name in quotes[0].section)
+    return f"{' › '.join(names)}\n\n{_format_quotes(quotes)}"
 
 
 def _format_quotes(quotes: Sequence[RankedQuote]) -> str:
+    """Quotations with their citations, as a list if there are several."""
     mark = "- " if len(quotes) > 1 else ""
-    return "".join(
-        f"{mark}{_in_quotation_marks(q)} {''.join(f'[{s}]' for s in q.sources)}\n" for q in quotes
-    )
+    lines = []
+    for quote in quotes:
+        citations = "".join(f"[{source}]" for source in quote.sources)
+        lines.append(f"{mark}{_in_quotation_marks(quote)} {citations}\n")
+    return "".join(lines)
 
 
 def _in_quotation_marks(quote: RankedQuote) -> str:
     """In marks that the text itself does not contain, unless in pairs; code stays code."""
-    text = (
-        f"`{quote.text}`" if quote.passage.kind == "code" and "`" not in quote.text else quote.text
-    )
-    if _PAIRED_MARKS.fullmatch(text):
-        return f"“{text}”"
-    opening, closing = next(
-        ((a, b) for a, b in (("«", "»"), ("「", "」")) if a not in text and b not in text),
-        ("“", "”"),
-    )
-    return opening + text + closing
+    text = quote.text
+    if quote.passage.kind == "code" and "`" not in text:
+        text = f"`{text}`"
+    marks = MARKS
+    if not _PAIRED_MARKS.fullmatch(text):
+        unused = (m for m in OTHER_MARKS if m.opening not in text and m.closing not in text)
+        marks = next(unused, MARKS)
+    return f"{marks.opening}{text}{marks.closing}"
 
 
-def _read_excerpts(results: Sequence[PromptMessage]) -> list[QuoteSource]:
-    """The numbered excerpts of tool results and of named documents, each source once. An error text
-    contains none.
+def _read_excerpts(messages: Sequence[PromptMessage]) -> list[QuoteSource]:
+    """The numbered excerpts of tool results and of named documents, each source once, by the best
+    rank that it has in one of them.
     """
     found: dict[int, QuoteSource] = {}
-    for result in results:
-        parsed = (
-            parse_tool_result(result.content)
-            if result.role == "tool" or result.kind == "documents"
-            else None
-        )
-        for rank, item in enumerate(parsed[1]["excerpts"] if parsed else ()):
-            title = str(item.get("title", ""))
-            heading = item.get("heading")
-            place = (str(item.get("path", title)), title, str(heading) if heading else None)
-            if item["source"] not in found or found[item["source"]].rank > rank:
-                found[item["source"]] = QuoteSource(item["source"], *place, item["text"], rank)
+    for message in messages:
+        for rank, chunk in enumerate(message.chunks):
+            if chunk.number is None:
+                continue
+            if chunk.number not in found or found[chunk.number].rank > rank:
+                found[chunk.number] = QuoteSource(
+                    chunk.number,
+                    chunk.relative_path,
+                    truncate(chunk.title, LONGEST_TITLE),
+                    truncate(chunk.heading, LONGEST_TITLE) if chunk.heading else None,
+                    chunk.text,
+                    rank,
+                )
     return sorted(found.values(), key=lambda excerpt: excerpt.rank)

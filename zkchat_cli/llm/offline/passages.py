@@ -6,7 +6,6 @@ Headings are not quoted; they say what the pieces below them are about.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
@@ -69,90 +68,147 @@ def quotable_passages(
     text: str, heading: str | None = None, *, max_group: int = MAX_GROUP
 ) -> list[QuotablePassage]:
     """The pieces of an excerpt in its order. `heading` is the one above its first line, unless that
-    is a heading itself.
+    is a heading itself. Sentences that follow each other are one piece, up to `max_group`
+    characters.
     """
-    found: list[QuotablePassage] = []
-    headings: list[tuple[int, str]] = [(0, heading)] if heading else []
-    position = 0
-    lead: tuple[int, int] | None = None
-    above = ""
+    reader = _PassageReader(heading, max_group)
     # The text begins in the middle of a list, and its indentation would make code of it
     if begin := _NESTED_ITEM.match(text):
         text = "\n".join(line.removeprefix(begin[0]) for line in text.split("\n"))
-    for block in chain.from_iterable(map(_split_properties, blocks(text))):
+    for block in blocks(text):
+        for part in _split_properties(block):
+            reader.read(part)
+    return reader.found
+
+
+class _Heading(NamedTuple):
+    level: int
+    text: str
+
+
+class _Lead(NamedTuple):
+    """The index of a passage that leads in to a list, and the level of its block. Items of the same
+    level end it.
+    """
+
+    position: int
+    level: int
+
+
+class _PassageReader:
+    """Collects the passages of an excerpt, block by block."""
+
+    def __init__(self, heading: str | None, max_group: int) -> None:
+        self.found: list[QuotablePassage] = []
+        self._max_group = max_group
+        self._headings = [_Heading(0, heading)] if heading else []
+        # Of the next passage in its section
+        self._position = 0
+        self._lead: _Lead | None = None
+        # The short line above, which says what code below it is
+        self._above = ""
+
+    def read(self, block: MarkdownBlock) -> None:
+        """Add the passages of the next block."""
         if block.kind == "heading":
-            above = ""
-            lead = None
-            headings = [
-                *((level, name) for level, name in headings if 0 < level < block.level),
-                (block.level, block.text),
-            ]
-            position = 0
-            continue
-        before = len(found)
-        label = above if block.kind in ("code", "indented") else ""
+            self._begin_section(block)
+            return
+        label = self._label_of(block)
+        last = ""
+        for piece in _pieces(block, self._max_group):
+            if _has_words(piece):
+                last = _shorten(piece.text)
+                self._add(last, piece.kind, label)
+        self._lead = _extend_lead(self.found, self._lead, block)
+        if last:
+            # The lead may have got another item
+            last = self.found[-1].text
+        self._above = last if _may_be_label(block, last) else ""
+
+    def _begin_section(self, heading: MarkdownBlock) -> None:
+        above = [each for each in self._headings if 0 < each.level < heading.level]
+        self._headings = [*above, _Heading(heading.level, heading.text)]
+        self._position = 0
+        self._lead = None
+        self._above = ""
+
+    def _label_of(self, block: MarkdownBlock) -> str:
         if block.kind == "table" and any(map(is_delimiter_row, block.lines[1:2])):
-            label = block.lines[0]
-        for piece, kind in _pieces(block, max_group):
-            has_words = kind == "code" or (_WORD_OR_NUMBER if kind == "row" else _WORD).search(
-                _LINK.sub("", piece)
-            )
-            if not has_words:  # only links
-                continue
-            piece = truncate(piece, LONGEST) if len(piece) > LONGEST else " ".join(piece.split())
-            found.append(
-                QuotablePassage(piece, kind, tuple(name for _, name in headings), position, label)
-            )
-            position += 1
-        lead = _extend_lead(found, lead, block)
-        last = found[-1].text if len(found) > before else ""
-        is_label = (
-            block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
-        )
-        above = (
-            last
-            if is_label or (block.kind in ("paragraph", "item") and last.endswith(COLONS))
-            else ""
-        )
-    return found
+            return block.lines[0]
+        return self._above if block.kind in ("code", "indented") else ""
+
+    def _add(self, text: str, kind: PassageKind, label: str) -> None:
+        names = tuple(heading.text for heading in self._headings)
+        self.found.append(QuotablePassage(text, kind, names, self._position, label))
+        self._position += 1
+
+
+class _Piece(NamedTuple):
+    text: str
+    kind: PassageKind
+
+
+def _has_words(piece: _Piece) -> bool:
+    """Whether a piece is more than links; a row may have numbers only."""
+    if piece.kind == "code":
+        return True
+    pattern = _WORD_OR_NUMBER if piece.kind == "row" else _WORD
+    return pattern.search(_LINK.sub("", piece.text)) is not None
+
+
+def _shorten(text: str) -> str:
+    """A piece on one line, of at most `LONGEST` characters."""
+    return truncate(text, LONGEST) if len(text) > LONGEST else " ".join(text.split())
+
+
+def _may_be_label(block: MarkdownBlock, last: str) -> bool:
+    """Whether the last passage of a block says what code below it is."""
+    if block.kind not in ("paragraph", "item"):
+        return False
+    if last.endswith(COLONS):
+        return True
+    return block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
 
 
 def _split_properties(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
     """The lines of a block of properties (`name: value`) as rows, below the item of a list that
     they follow; any other block as it is.
     """
-    first = int(block.kind == "item")
-    rows = (
-        block.lines[first:] if block.kind in ("paragraph", "item") and len(block.lines) > 1 else ()
-    )
-    if not rows or not all(_PROPERTY.match(row) and not ends_as_sentence(row) for row in rows):
+    first = 1 if block.kind == "item" else 0
+    rows = block.lines[first:]
+    may_have_rows = block.kind in ("paragraph", "item") and len(block.lines) > 1
+    if not may_have_rows or not all(map(_is_property, rows)):
         yield block
         return
     if first:
-        yield block._replace(lines=block.lines[:1])
-    yield from (
-        block._replace(kind="table", lines=(row,), line=block.line + i)
-        for i, row in enumerate(rows, first)
-    )
+        yield block._replace(lines=block.lines[:first])
+    for i, row in enumerate(rows, first):
+        yield block._replace(kind="table", lines=(row,), line=block.line + i)
+
+
+def _is_property(line: str) -> bool:
+    return _PROPERTY.match(line) is not None and not ends_as_sentence(line)
 
 
 def _extend_lead(
-    found: list[QuotablePassage], lead: tuple[int, int] | None, block: MarkdownBlock
-) -> tuple[int, int] | None:
+    found: list[QuotablePassage], lead: _Lead | None, block: MarkdownBlock
+) -> _Lead | None:
     """Quote the items of a list with the passage that leads in to it, which ends with a colon, as
-    far as they fit. A lead is the index of that passage and its level: items of the same level end
-    it.
+    far as they fit. Returns the lead that the next block may extend.
     """
-    if lead is None or block.kind != "item" or block.level <= lead[1]:
-        return (len(found) - 1, block.level) if found and found[-1].text.endswith(COLONS) else None
-    above = found[lead[0]].text
+    if lead is None or block.kind != "item" or block.level <= lead.level:
+        begins = bool(found) and found[-1].text.endswith(COLONS)
+        return _Lead(len(found) - 1, block.level) if begins else None
+    above = found[lead.position].text
     is_bare = above.endswith(COLONS)
-    longer = f"{above}{' ' if is_bare else ITEM_SEPARATOR}{' '.join(block.text.split())}"
-    if len(longer) > LONGEST:
-        found[lead[0]] = found[lead[0]]._replace(text=above if is_bare else f"{above} …")
-        return None
-    found[lead[0]] = found[lead[0]]._replace(text=longer)
-    return lead
+    separator = " " if is_bare else ITEM_SEPARATOR
+    longer = f"{above}{separator}{' '.join(block.text.split())}"
+    fits = len(longer) <= LONGEST
+    if fits:
+        found[lead.position] = found[lead.position]._replace(text=longer)
+    elif not is_bare:
+        found[lead.position] = found[lead.position]._replace(text=f"{above} …")
+    return lead if fits else None
 
 
 def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:
@@ -160,17 +216,17 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
     links; code stays in its backticks. As it is written, if the rendered words could not be
     verified as a quotation of the excerpt; None if neither could.
     """
-
-    def is_verified(quote: str) -> bool:
-        place = excerpt.locate(quote)
-        return place is not None and place.verdict == "verified"
-
     written = passage.text
     if passage.kind != "code" and _HAS_MARKUP.search(written):
         rendered = _render_around_code(_show_links_with_code(written.replace("![[", "[[")))
-        if rendered and is_verified(rendered):
+        if rendered and _is_verified(rendered, excerpt):
             return rendered
-    return written if is_verified(written) else None
+    return written if _is_verified(written, excerpt) else None
+
+
+def _is_verified(quote: str, excerpt: QuotableChunk) -> bool:
+    location = excerpt.locate(quote)
+    return location is not None and location.verdict == "verified"
 
 
 def _show_links_with_code(text: str) -> str:
@@ -200,10 +256,13 @@ def _render_around_code(text: str) -> str:
 
 def _render_piece(text: str) -> str:
     """Plain text with the spaces at its ends, which separate it from the code around it."""
-    return " " * text[:1].isspace() + to_plain_text(text) + " " * text[-1:].isspace()
+    before = " " if text[:1].isspace() else ""
+    after = " " if text[-1:].isspace() else ""
+    return f"{before}{to_plain_text(text)}{after}"
 
 
 def quotable_chunk(text: str) -> QuotableChunk:
+    """A text in which quotations can be looked up."""
     return QuotableChunk(
         ContentChunk(
             id="",
@@ -216,23 +275,29 @@ def quotable_chunk(text: str) -> QuotableChunk:
     )
 
 
-def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, PassageKind]]:
+def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[_Piece]:
     match block.kind:
         case "table":
-            for row, below in zip(block.lines, (*block.lines[1:], ""), strict=True):
-                if not is_delimiter_row(row) and not is_delimiter_row(below) and GAP not in row:
-                    yield row, "row"
+            for row in _table_rows(block.lines):
+                yield _Piece(row, "row")
         case "code" | "indented":
             for line in _join_continued(block.lines):
                 # A fence of code that is shown in other code
-                if any(map(str.isalnum, line)) and not line.startswith(("```", "~~~")):
-                    yield line, "code"
+                is_fence = line.startswith(("```", "~~~"))
+                if not is_fence and any(map(str.isalnum, line)):
+                    yield _Piece(line, "code")
         case "paragraph" | "item" | "callout":
+            kind: PassageKind = "item" if block.kind == "item" else "prose"
             for lines in _split_lines(block):
-                yield from (
-                    (group, "item" if block.kind == "item" else "prose")
-                    for group in _sentence_groups(lines, max_group)
-                )
+                for group in _sentence_groups(lines, max_group):
+                    yield _Piece(group, kind)
+
+
+def _table_rows(lines: Sequence[str]) -> Iterator[str]:
+    """The rows of a table without its header; a row with a gap in it cannot be quoted."""
+    for row, below in zip(lines, (*lines[1:], ""), strict=True):
+        if not is_delimiter_row(row) and not is_delimiter_row(below) and GAP not in row:
+            yield row
 
 
 def _join_continued(lines: Sequence[str]) -> Iterator[str]:
@@ -253,15 +318,13 @@ def _split_lines(block: MarkdownBlock) -> list[MarkdownBlock]:
     sentence.
     """
     lines = block.lines
-    is_prose = any(
-        len(line) > LONGEST_LINE or ends_as_sentence(line) or len(split_sentences(line)) > 1
-        for line in lines
-    )
-    return (
-        [block]
-        if is_prose or len(lines) < FEWEST_LINES
-        else [block._replace(lines=(line,)) for line in lines]
-    )
+    if len(lines) < FEWEST_LINES or any(map(_is_line_of_prose, lines)):
+        return [block]
+    return [block._replace(lines=(line,)) for line in lines]
+
+
+def _is_line_of_prose(line: str) -> bool:
+    return len(line) > LONGEST_LINE or ends_as_sentence(line) or len(split_sentences(line)) > 1
 
 
 def _sentence_groups(block: MarkdownBlock, longest: int) -> list[str]:
@@ -269,12 +332,17 @@ def _sentence_groups(block: MarkdownBlock, longest: int) -> list[str]:
     text = " ".join(block.text.split())
     groups: list[str] = []
     for sentence in block_sentences(block):
-        last = groups[-1] if groups else ""
-        joined = next(
-            (both for both in (f"{last} {sentence}", last + sentence) if last and both in text), ""
-        )
+        joined = _join_in(text, groups[-1], sentence) if groups else ""
         if joined and len(joined) <= longest:
             groups[-1] = joined
         else:
             groups.append(sentence)
     return groups
+
+
+def _join_in(text: str, last: str, sentence: str) -> str:
+    """Two sentences as they follow each other in a text; empty if they do not."""
+    for joined in (f"{last} {sentence}", last + sentence):
+        if joined in text:
+            return joined
+    return ""

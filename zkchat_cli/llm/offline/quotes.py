@@ -1,0 +1,158 @@
+"""The passages of excerpts as quotes: what a reader sees of each, and the words in it. Pure."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from zkchat_cli.llm.offline import passages
+from zkchat_cli.llm.offline.passages import COLONS, MAX_GROUP, QuotablePassage
+from zkchat_cli.text import words
+
+# The factor for the quality of questions, lead-ins and fragments
+INCOMPLETE_FACTOR = 0.6
+FEWEST_WORDS = 3
+"""A passage with fewer words is a fragment, unless it is a row of a table."""
+LONG_QUOTE = 240
+LOSS_PER_CHARACTERS = 480
+"""Characters from which on a quote loses quality, and how many more of them halve it."""
+# The first rank among the results has this worth; the similarity of a passage to the question has 1
+RANK_WEIGHT = 0.2
+_KIND_QUALITY = {"prose": 1.0, "item": 0.95, "row": 0.85, "code": 0.75}
+
+
+class QuoteSource(NamedTuple):
+    """A numbered excerpt of a note from a tool. `rank`: its position among the results."""
+
+    source: int
+    path: str
+    title: str
+    heading: str | None
+    text: str
+    rank: int = 0
+
+
+class QuoteOrder(NamedTuple):
+    """Where a passage is: the rank of its excerpt, and its position in that."""
+
+    rank: int
+    position: int
+
+
+class RankedQuote(NamedTuple):
+    """A passage, its worth as an answer, and the numbers of all excerpts that contain it."""
+
+    passage: QuotablePassage
+    excerpt: QuoteSource
+    sources: tuple[int, ...]
+    order: QuoteOrder
+    # As a reader sees it
+    text: str
+    # The words of the text as they are compared (see `comparable_words`)
+    words: frozenset[str]
+    # The words of the title, the headings and the label above it
+    above: frozenset[str] = frozenset()
+    value: float = 1.0
+    # It is the label of code: quoted with the code, it is whole although it ends with a colon
+    has_code: bool = False
+    # It or a heading above it has a rare word of the question, or its meaning
+    is_on_topic: bool = True
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it says something by itself: no question, no fragment, nothing that leads in to
+        something else.
+        """
+        if len(self.words) < FEWEST_WORDS and self.passage.kind != "row":
+            return False
+        if self.is_question:
+            return False
+        return self.has_code or not self.text.endswith(COLONS)
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it asks instead of answering."""
+        return self.text.endswith(("?", "？"))
+
+    @property
+    def quality(self) -> float:
+        """How well it can be quoted, whatever the question: 1 for a short whole sentence."""
+        excess = max(0, len(self.text) - LONG_QUOTE)
+        quality = _KIND_QUALITY[self.passage.kind] / (1 + excess / LOSS_PER_CHARACTERS)
+        return quality if self.is_complete else quality * INCOMPLETE_FACTOR
+
+    @property
+    def rank_worth(self) -> float:
+        """What the rank of its excerpt among the results is worth."""
+        return RANK_WEIGHT / math.sqrt(1 + self.order.rank)
+
+    @property
+    def section(self) -> tuple[str, ...]:
+        """The title of the note, and the innermost heading above it."""
+        return tuple(dict.fromkeys((self.excerpt.title, *self.passage.headings[-1:])))
+
+
+def find_quotes(
+    excerpts: Iterable[QuoteSource], languages: tuple[str, ...], max_group: int = MAX_GROUP
+) -> list[RankedQuote]:
+    """All passages of the excerpts that can be quoted, in their order, not valued yet."""
+    found = []
+    for excerpt in excerpts:
+        words_of_headings: dict[tuple[str, ...], frozenset[str]] = {}
+        chunk = passages.quotable_chunk(excerpt.text)
+        pieces = passages.quotable_passages(excerpt.text, excerpt.heading, max_group=max_group)
+        for position, passage in enumerate(pieces):
+            text = passages.render_passage(passage, chunk)
+            if text is None:
+                continue
+            names = (excerpt.title, *passage.headings)
+            if names not in words_of_headings:
+                words_of_headings[names] = comparable_words(" ".join(names), languages)
+            found.append(
+                RankedQuote(
+                    passage,
+                    excerpt,
+                    sources=(excerpt.source,),
+                    order=QuoteOrder(excerpt.rank, position),
+                    text=text,
+                    words=comparable_words(text, languages),
+                    above=words_of_headings[names] | comparable_words(passage.label, languages),
+                )
+            )
+    return found
+
+
+def mark_labels_of_code(quotes: Sequence[RankedQuote]) -> list[RankedQuote]:
+    """The same quotes; those that are the label of code in the same excerpt know it."""
+    labels = {
+        (quote.order.rank, quote.passage.label) for quote in quotes if quote.passage.kind == "code"
+    }
+    return [
+        quote._replace(has_code=(quote.order.rank, quote.passage.text) in labels)
+        for quote in quotes
+    ]
+
+
+def comparable_words(text: str, languages: tuple[str, ...]) -> frozenset[str]:
+    """The words of a text as they are compared: stems, and Chinese characters in pairs and
+    alone.
+    """
+    found = set()
+    for word in words.content_terms(text):
+        found.add(words.stem(word, languages))
+        found.update(cjk_characters(word))
+    return frozenset(found)
+
+
+def cjk_characters(word: str) -> str:
+    """The characters of a Chinese word; empty for a word of other languages."""
+    return word if words.find_cjk(word[:1]) else ""
+
+
+def have_any_word(excerpts: Sequence[QuoteSource], wanted: Iterable[str]) -> bool:
+    """Whether the excerpts, or the titles and headings above them, have one of these words in any
+    form.
+    """
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
+    text = " ".join(f"{each.title} {each.heading or ''} {each.text}" for each in excerpts)
+    found = comparable_words(text, languages)
+    return any(words.stem(word, languages) in found for word in wanted)

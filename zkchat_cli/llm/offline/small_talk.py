@@ -1,0 +1,147 @@
+"""Small talk: thanks, greetings and questions about the conversation need no search. Pure."""
+
+import re
+from collections.abc import Sequence
+
+from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.words import is_stopword, terms
+
+# Words of a message of small talk
+MAX_SMALL_TALK = 12
+INTRODUCTION = (
+    "I search your notes and quote the sentences that answer; I am not a language model. "
+    "Ask me about anything in your notes, "
+    "or type /help to see what else zkchat can do.\n"
+)
+NOTHING_ANSWERED = "I have not answered anything yet.\n"
+FIRST_MESSAGE = "This is your first message.\n"
+_GREETINGS = "hi hello hey greetings hallo moin servus bonjour salut hola ciao"
+_FAREWELLS = "bye goodbye tschuss adios adieu"
+_THANKS = "thanks thank thx ty cheers danke merci gracias grazie obrigado"
+_CONSENT = """
+    ok okay cool great good nice perfect awesome wonderful excellent super fine understood
+    alright sure yes yeah yep no nope right wow lol haha helpful interesting brilliant amazing
+    sense klar gut vale bien genau prima toll sorry nevermind
+"""
+_REPLIES = {
+    frozenset(_GREETINGS.split()): "Hello! Ask me about anything in your notes.\n",
+    frozenset(_FAREWELLS.split()): "Goodbye!\n",
+    frozenset(_THANKS.split()): "You're welcome.\n",
+    frozenset(_CONSENT.split()): "All right.\n",
+}
+"""The replies to words of small talk; the first that fits counts."""
+_COMPANIONS = frozenset(
+    """
+    again morning evening night day days today now later see know got it's makes make made works
+    work worked helps helped help lot lots so much very really never mind please always one time
+    job bit fur alles sehr viel vielen dank beaucoup mucho muchas buenos dias tag guten evening
+    then well that's oh ah hmm haha everything you're dear friend
+""".split()
+)
+"""Words that small talk may have, too."""
+_CJK_REPLIES = (
+    (
+        re.compile(
+            "(?:非常|太)?(?:谢谢|謝謝|多谢|多謝|感谢|感謝|ありがとう|감사합니다)(?:你|您|啦|了|ございます)?"
+        ),
+        "不客气。\n",
+    ),
+    (
+        re.compile("(?:你好|您好|こんにちは|안녕하세요)(?:啊|呀)?"),
+        "你好！请问关于笔记的任何问题。\n",
+    ),
+    (re.compile("(?:好的|好吧|好|明白|知道|了解|懂|再见|再見)(?:了|啦|吧)?"), "好的。\n"),
+)
+_ABOUT_ME = lazy_pattern(
+    r"\b(?:what can you do|who are you|what are you|how (?:do|can) you (?:work|help)"
+    r"|how are you|are you (?:\w+ )?there)\b"
+    r"|你是谁|你能做什么",
+    re.I,
+)
+_ASKED = lazy_pattern(
+    r"\bwhat (?:did|have|had) (?:i|we)\b"
+    r"|\bwhat (?:was|were) (?:my|our)\b"
+    r"|我(?:之前|刚才|一开始|先前).*(?:问|說|说)"
+    r"|\bwas (?:habe?|hatte) ich\b"
+    r"|\bqu['’](?:ai[- ]je|est[- ]ce que j['’]ai)\b"
+    r"|\bqué (?:te )?(?:pregunté|he preguntado)\b",
+    re.I,
+)
+_REPEAT = lazy_pattern(
+    r"\brepeat\b"
+    r"|\b(?:say|tell|show)\b.*\bagain\b"
+    r"|\bwhat did you (?:say|answer)\b"
+    r"|再说一遍|重复一遍",
+    re.I,
+)
+_CONVERSATION_WORDS = frozenset(
+    """
+    ask asked asking question questions first last say said tell told talk talked talking
+    discuss discussed answer answers answered repeat again conversation chat far earlier
+    previously start beginning begin please you me kindly just one show gefragt gesagt zuerst
+    zuletzt frage demande dit d'abord pregunte preguntado primero
+""".split()
+)
+"""Words of questions about the conversation."""
+_FIRST = lazy_pattern(
+    r"\b(?:first|start|beginning|begin|zuerst|anfang|d['’]abord|primero)\b|最初|一开始|第一", re.I
+)
+# They would turn a question of the user, or a fact, into a quotation or a citation
+QUOTE_MARKS = lazy_pattern(r"[“”„«»「」『』\"`\[\]<>]")
+_LONGEST_QUESTION = 200
+
+
+def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[str]) -> str | None:
+    """The reply to thanks, a greeting or a question about the conversation; None for a message with
+    any other word, which needs a search.
+
+    "thanks!" is small talk, "thanks, and how do I undo it?" is not. `questions` and `answers` are
+    the earlier ones, in order.
+    """
+    found = terms(text)
+    if not found or len(found) > MAX_SMALL_TALK:
+        return None
+    if _ABOUT_ME.search(text):
+        return INTRODUCTION
+    if _has_only(found, _CONVERSATION_WORDS):
+        if _REPEAT.search(text):
+            return _repeat(text, answers)
+        if _ASKED.search(text):
+            return _list_questions(text, questions)
+    return _reply_to_courtesy(text, found)
+
+
+def _has_only(found: Sequence[str], allowed: frozenset[str]) -> bool:
+    """Whether a message has only these words, stopwords and words of other scripts."""
+    return all(word in allowed or is_stopword(word) or not word.isascii() for word in found)
+
+
+def _repeat(text: str, answers: Sequence[str]) -> str:
+    """The last answer, or the first if the message asks for that."""
+    if not answers:
+        return NOTHING_ANSWERED
+    return answers[0] if _FIRST.search(text) else answers[-1]
+
+
+def _list_questions(text: str, questions: Sequence[str]) -> str:
+    """The earlier questions, or the first if the message asks for that."""
+    if not questions:
+        return FIRST_MESSAGE
+    plain = [
+        " ".join(QUOTE_MARKS.sub("", question).split())[:_LONGEST_QUESTION]
+        for question in questions
+    ]
+    if _FIRST.search(text):
+        return f"Your first question was: {plain[0]}\n"
+    return "You asked:\n\n" + "".join(f"- {question}\n" for question in plain)
+
+
+def _reply_to_courtesy(text: str, found: Sequence[str]) -> str | None:
+    """The reply to thanks, a greeting or consent."""
+    bare = re.sub(r"[\W_]+", "", text)
+    for pattern, reply in _CJK_REPLIES:
+        if pattern.fullmatch(bare):
+            return reply
+    if "?" in text or not _has_only(found, _COMPANIONS.union(*_REPLIES)):
+        return None
+    return next((reply for known, reply in _REPLIES.items() if not known.isdisjoint(found)), None)
