@@ -17,22 +17,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from itertools import chain
+from typing import NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.runtime import Runtime, SessionServices, prepare_model
+from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.chat.summary_writer import SummaryWriter
 from zkchat_cli.chat.turn import PhaseTimer
 from zkchat_cli.context.budget import (
-    LIMIT_SHARE,
     history_budget,
     remaining_message_budget,
     turn_budget_after_compaction,
 )
 from zkchat_cli.context.compaction_plan import (
     MASKED_HISTORY_SHARE,
-    USUAL_SUMMARY_SHARE,
     CompactionRequest,
     FoldPlan,
     first_kept_turn,
@@ -40,28 +39,33 @@ from zkchat_cli.context.compaction_plan import (
 )
 from zkchat_cli.context.masks import find_maskable
 from zkchat_cli.context.prompt_inputs import PromptInputs
-from zkchat_cli.context.turns import SUMMARY_TAG, Turn, TurnHistory, fence, make_prompt_message
+from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.errors import PromptTooLarge
-from zkchat_cli.llm.base import Options, Request, collect
 from zkchat_cli.models.compaction import Compaction, CompactionMode
-from zkchat_cli.models.messages import TokenUsage, sum_usage
-from zkchat_cli.models.prompts import ContextUsage, PromptMessage
-from zkchat_cli.summarization import prompt, summary_check
+from zkchat_cli.models.prompts import ContextUsage
 from zkchat_cli.summarization.extractive import extract_summary
 
 # Share of the limit that must be folded before a model is called for an automatic summary
 LEAST_FOLDED_SHARE = 0.02
-# Tokens of conversation in a request; fewer are not worth its instructions
-LEAST_ROOM = 150
-# Tokens of a summary that a model is asked for
-SMALLEST_SUMMARY = 40
-LARGEST_SUMMARY = 3000
-# Output tokens that nearly all models allow; some servers refuse a call that asks for more
-LONGEST_ANSWER = 8192
-# Tokens of an answer besides the summary: a model may think aloud first
-ANALYSIS_TOKENS = 1000
-# Joined texts may have a few more tokens than their parts
-JOINED_SHARE = 0.97
+_DIGEST_BYTES = 16
+
+
+class _CheapStep(NamedTuple):
+    """What can be done without a summary: `done` if that suffices, else the masking that came out
+    of it, and the turns to fold.
+    """
+
+    done: Compaction | None = None
+    masking: Compaction | None = None
+    fold: FoldPlan | None = None
+
+
+class _Summary(NamedTuple):
+    """A summary, how it was made, and the turns that it quotes."""
+
+    mode: CompactionMode
+    text: str
+    quoted: tuple[str, ...] = ()
 
 
 @dataclass
@@ -81,58 +85,68 @@ class Compactor:
         """
         request = self.request
         strategy = self.runtime.strategy
-        preview = self.state.preview
         if not strategy.summarizes:
             problem = f"the strategy {strategy.name} sends no summaries; hybrid and summarize do"
             return self._unchanged.model_copy(update={"problem": problem})
-        done: Compaction | None = None
-        masking: Compaction | None = None
-        fold: FoldPlan | None = None
         with self.timer("prepare"):
-            # No model is called again for what was just shown
-            if preview is not None and request.ask and preview.state == self._digest:
-                new = {
-                    "id": self.services.new_id(),
-                    "created_at": self.services.now(),
-                    "preview": request.preview,
-                    "state": None,
-                }
-                done = preview.model_copy(update=new)
-            else:
-                done = masking = self._mask_oldest()
-                if masking is None or not request.reason or not self._suffices(masking):
-                    fold = self._plan_fold(masking)
-        if done is None and fold is None:
+            step = self._cheapest_step()
+        if step.done is None and step.fold is None:
             return self._unchanged
         yield events.CompactionStarted(request.reason or "requested by you")
-        if fold is not None:
-            done = yield from self._fold(fold, masking)
+        done = step.done
+        if step.fold is not None:
+            done = yield from self._fold(step.fold, step.masking)
         assert done is not None
         if request.current and done.mode != "none":
-            sent = done.with_summary_of(self._previous)
-            inputs = self._inputs._replace(
-                history=self.prompts.masked_turns(self.runtime, sent), compaction=sent
-            )
-            # The figure of the next call's prompt, with what recall adds
-            with suppress(PromptTooLarge):
-                done = done.model_copy(
-                    update={
-                        "tokens_after": self.prompts.assemble(
-                            self.runtime, inputs
-                        ).usage.total_tokens
-                    }
-                )
-        if done.mode != "none" and not done.preview:
-            with self.timer("store"):
-                self.state.add_compaction(done)
-        elif done.mode != "none" and done.model_calls:
-            self.state.keep_preview(done.model_copy(update={"state": self._digest}))
-        # Else whoever asked for it shows the result in full
+            done = self._with_next_prompt(done)
+        self._keep(done)
+        # Whoever requests a compaction shows its result in full
         if request.reason is not None:
             yield events.CompactionDone(done)
         return done
 
-    # what is compacted
+    def _cheapest_step(self) -> _CheapStep:
+        """The preview of the same compaction, or masking, or what to fold."""
+        request = self.request
+        preview = self.state.preview
+        # No model is called again for what was just shown
+        if preview is not None and request.ask and preview.state == self._digest:
+            return _CheapStep(done=self._from_preview(preview))
+        masking = self._mask_oldest()
+        if masking is not None and request.reason and self._suffices(masking):
+            return _CheapStep(done=masking)
+        fold = self._plan_fold(masking)
+        return _CheapStep(done=None if fold else masking, masking=masking, fold=fold)
+
+    def _from_preview(self, preview: Compaction) -> Compaction:
+        return preview.model_copy(
+            update={
+                "id": self.services.new_id(),
+                "created_at": self.services.now(),
+                "preview": self.request.preview,
+                "state": None,
+            }
+        )
+
+    def _with_next_prompt(self, done: Compaction) -> Compaction:
+        """The compaction with the tokens of the next call's prompt, which recall adds to."""
+        sent = done.with_summary_of(self._previous)
+        history = self.prompts.masked_turns(self.runtime, sent)
+        inputs = self._inputs._replace(history=history, compaction=sent)
+        with suppress(PromptTooLarge):
+            usage = self.prompts.assemble(self.runtime, inputs).usage
+            return done.model_copy(update={"tokens_after": usage.total_tokens})
+        return done
+
+    def _keep(self, done: Compaction) -> None:
+        """Store a compaction; of a preview, remember what a model was called for."""
+        if done.mode == "none":
+            return
+        if not done.preview:
+            with self.timer("store"):
+                self.state.add_compaction(done)
+        elif done.model_calls:
+            self.state.keep_preview(done.model_copy(update={"state": self._digest}))
 
     @cached_property
     def _digest(self) -> str:
@@ -141,13 +155,11 @@ class Compactor:
         """
         request = self.request
         runtime = self.runtime
-        counter = self.runtime.counter
-        fixed = [
-            id_
-            for turn in self.state.turns(counter).all_turns
-            for m in turn.fixed
-            for id_ in m.source_ids
-        ]
+        counter = runtime.counter
+        fixed: list[str] = []
+        for turn in self.state.turns(counter).all_turns:
+            for message in turn.fixed:
+                fixed += message.source_ids
         made_from = (
             self.state.head,
             self._previous.id if self._previous else None,
@@ -163,7 +175,7 @@ class Compactor:
             counter.estimated,
             runtime.settings.context.model_dump_json(),
         )
-        return blake2b(repr(made_from).encode(), digest_size=16).hexdigest()
+        return blake2b(repr(made_from).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
     @cached_property
     def _unchanged(self) -> Compaction:
@@ -192,11 +204,9 @@ class Compactor:
         replaced.
         """
         previous = self._previous
-        return (
-            previous.summary
-            if previous is not None and previous.summary_tokens <= self.runtime.largest_summary
-            else None
-        )
+        if previous is None or previous.summary_tokens > self.runtime.largest_summary:
+            return None
+        return previous.summary
 
     @cached_property
     def _inputs(self) -> PromptInputs:
@@ -214,11 +224,9 @@ class Compactor:
         after = self.prompts.uncompacted_tokens(
             self.runtime, compaction.with_summary_of(self._previous), self._inputs
         )
-        return (
-            compaction.model_copy(update={"tokens_after": after})
-            if after < compaction.tokens_before
-            else None
-        )
+        if after >= compaction.tokens_before:
+            return None
+        return compaction.model_copy(update={"tokens_after": after})
 
     @cached_property
     def _fixed_cost(self) -> ContextUsage:
@@ -229,8 +237,6 @@ class Compactor:
         return self.prompts.assemble(
             self.runtime, without_history._replace(current=(), contextual_memory=())
         ).usage
-
-    # masking
 
     def _mask_oldest(self) -> Compaction | None:
         """A compaction that only masks what is older than the newest messages, or if that does not
@@ -243,12 +249,29 @@ class Compactor:
             return None
         history = self.prompts.masked_turns(self.runtime, previous)
         recent = history.turns[self._count_covered(history) :]
+        masked = previous.masked if previous is not None else ()
+        masking: Compaction | None = None
+        for border in self._mask_borders(recent):
+            ids = find_maskable(recent[:border], self.runtime.counter)
+            if ids:
+                measured = self._measured(
+                    mode="masked",
+                    masked=(*masked, *ids),
+                    results_masked=len(ids),
+                    last_id=ids[-1],
+                )
+                masking = measured or masking
+            if masking is not None and self._suffices(masking):
+                break
+        return masking
+
+    def _mask_borders(self, recent: tuple[Turn, ...]) -> list[int]:
+        """The first turns that keep their results, the cautious choice first."""
+        request = self.request
+        keep = request.keep
+        if keep is None:
+            keep = self.runtime.settings.context.recent_messages_to_keep
         last = max(0, len(recent) - 1)
-        keep = (
-            self.runtime.settings.context.recent_messages_to_keep
-            if request.keep is None
-            else request.keep
-        )
         borders = [min(first_kept_turn(recent, keep), last)]
         if request.reason:
             borders.append(last)
@@ -257,26 +280,13 @@ class Compactor:
             # Else the last turn would be left out whole
             if len(request.current) > 1 or newest > room:
                 borders.append(len(recent))
-        masked = previous.masked if previous is not None else ()
-        masking = None
-        for border in borders:
-            if ids := find_maskable(recent[:border], self.runtime.counter):
-                figures = {"results_masked": len(ids), "last_id": ids[-1]}
-                masking = (
-                    self._measured(mode="masked", masked=(*masked, *ids), **figures) or masking
-                )
-            if masking is not None and self._suffices(masking):
-                break
-        return masking
+        return borders
 
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
         history = compaction.tokens_after - self._fixed_cost.total_tokens
-        return history <= MASKED_HISTORY_SHARE * remaining_message_budget(
-            self._fixed_cost, self.runtime.budget
-        )
-
-    # folding
+        room = remaining_message_budget(self._fixed_cost, self.runtime.budget)
+        return history <= MASKED_HISTORY_SHARE * room
 
     def _plan_fold(self, masking: Compaction | None) -> FoldPlan | None:
         history = self.prompts.masked_turns(self.runtime, masking or self._previous)
@@ -300,216 +310,91 @@ class Compactor:
         """The compaction with the first summary that makes the prompt smaller, or else the masking
         alone.
         """
-        previous = self._previous
         request = self.request
         largest = self.runtime.largest_summary
         limit = largest if request.target is None else min(request.target, largest)
-        merged = self._previous_summary if len(fold.new) < len(fold.turns) else None
-        replaced = fold.new_tokens + (previous.summary_tokens if previous is not None else 0)
         writer = SummaryWriter(self.services, self.runtime, self.timer, request, limit)
-        few = (
-            bool(request.reason)
-            and fold.new_tokens < LEAST_FOLDED_SHARE * self.runtime.budget.effective_limit
-        )
         written: str | None = None
-        if request.ask and not few and writer.is_able:
+        if self._should_ask(fold) and writer.is_able:
+            previous = self._previous
+            merged = self._previous_summary if len(fold.new) < len(fold.turns) else None
+            replaced = fold.new_tokens
+            if previous is not None:
+                replaced += previous.summary_tokens
             written = yield from writer.write(fold, merged, replaced)
-        model = writer.model.name if writer.calls else None
-        cost = {
-            "model": model,
-            "model_calls": writer.calls,
-            "usage": writer.usage,
-            "problem": writer.problem,
-        }
-        kept = {
-            id_
-            for turn in self.state.turns(self.runtime.counter).turns[len(fold.turns) :]
-            for id_ in turn.ids
-        }
-        before = previous.masked if previous is not None else ()
-        masked = tuple(
-            id_ for id_ in (masking.masked if masking is not None else before) if id_ in kept
-        )
-        new = set(masked).difference(before)
-        fields = {
-            "last_id": fold.turns[-1].ids[-1],
-            "messages_folded": sum(len(turn.ids) for turn in fold.new),
-        }
-        fields |= {"masked": masked, "results_masked": len(new)}
+        problem = writer.problem
+        done: Compaction | None = None
         with self.timer("prepare"):
-            by_model = [(writer.mode, written, ())] if written is not None else []
-            for mode, summary, quoted in chain(by_model, self._other_summaries(fold, limit)):
-                tokens = self.runtime.counter.count(summary)
-                folded = self._measured(
-                    summary=summary, summary_tokens=tokens, quoted=quoted, mode=mode, **fields
-                )
-                if folded is not None:
-                    return folded.model_copy(update=cost)
-                if summary is written:
-                    cost["problem"] = "it would not make the prompt smaller"
-        return (masking or self._unchanged).model_copy(update=cost)
+            for summary in self._summaries(fold, limit, writer.mode, written):
+                done = self._folded(fold, masking, summary)
+                if done is not None:
+                    break
+                if summary.text is written:
+                    problem = "it would not make the prompt smaller"
+        return (done or masking or self._unchanged).model_copy(
+            update={
+                "model": writer.model.name if writer.calls else None,
+                "model_calls": writer.calls,
+                "usage": writer.usage,
+                "problem": problem,
+            }
+        )
 
-    def _other_summaries(
-        self, fold: FoldPlan, limit: int
-    ) -> Iterator[tuple[CompactionMode, str, tuple[str, ...]]]:
-        """Modes, summaries without a model, and the turns that these quote, the best first."""
+    def _should_ask(self, fold: FoldPlan) -> bool:
+        """Whether a model may be called, and the turns are worth it."""
+        if not self.request.ask:
+            return False
+        least = LEAST_FOLDED_SHARE * self.runtime.budget.effective_limit
+        return not self.request.reason or fold.new_tokens >= least
+
+    def _folded(
+        self, fold: FoldPlan, masking: Compaction | None, summary: _Summary
+    ) -> Compaction | None:
+        """The compaction with this summary; None if it would not make the prompt smaller."""
+        before = self._previous.masked if self._previous is not None else ()
+        kept: set[str] = set()
+        for turn in self.state.turns(self.runtime.counter).turns[len(fold.turns) :]:
+            kept.update(turn.ids)
+        wanted = masking.masked if masking is not None else before
+        masked = tuple(id_ for id_ in wanted if id_ in kept)
+        return self._measured(
+            summary=summary.text,
+            summary_tokens=self.runtime.counter.count(summary.text),
+            quoted=summary.quoted,
+            mode=summary.mode,
+            last_id=fold.turns[-1].ids[-1],
+            messages_folded=sum(len(turn.ids) for turn in fold.new),
+            masked=masked,
+            results_masked=len(set(masked).difference(before)),
+        )
+
+    def _summaries(
+        self, fold: FoldPlan, limit: int, mode: CompactionMode, written: str | None
+    ) -> Iterator[_Summary]:
+        """The summaries to try, the best first: the one that a model has written, then those
+        without a model.
+        """
+        if written is not None:
+            yield _Summary(mode, written)
         request = self.request
         counter = self.runtime.counter
-        quoted: list[Turn] = []
-        if (
-            self._previous is not None
-            and self._previous_summary
-            and not request.instructions
-            and request.target is None
-        ):
-            ids = set(self._previous.quoted)
-            quoted = [turn for turn in self.state.turns(counter).turns if turn.id in ids]
+        quoted = self._quoted_turns()
         extracted = extract_summary(fold, limit, counter, request.instructions, quoted)
         if extracted is not None:
-            yield "extractive", extracted.text, extracted.quoted
+            yield _Summary("extractive", extracted.text, extracted.quoted)
         if request.reason:
             count = sum(len(turn.ids) for turn in fold.turns)
-            yield (
-                "truncated",
-                f"[{count} earlier messages are left out here without a summary.]",
-                (),
-            )
+            note = f"[{count} earlier messages are left out here without a summary.]"
+            yield _Summary("truncated", note)
 
-
-class SummaryWriter:
-    """Asks a model for a summary of at most `limit` tokens: the usual request; if that fails, a
-    simple one; then one correction if its facts are wrong. The model is the conversation's, or the
-    one that `context.summary_model` names.
-    """
-
-    def __init__(
-        self,
-        services: SessionServices,
-        runtime: Runtime,
-        timer: PhaseTimer,
-        request: CompactionRequest,
-        limit: int,
-    ) -> None:
-        self._runtime = runtime
-        self._timer = timer
-        self._request = request
-        self._limit = limit
-        self.model = runtime.summary_model
-        self.is_able = self.model.summarizes and limit >= SMALLEST_SUMMARY
-        self.mode: CompactionMode = "full"
-        self.calls = 0
-        self.usage: TokenUsage | None = None  # of all calls so far
-        self.problem: str | None = None  # that of the first request
-        own = self.model.window
-        of_conversation = runtime.window.tokens
-        self._window = of_conversation if own is None else min(of_conversation, own.tokens)
-        """Tokens that a request and its answer may take: no more than the conversation's window,
-        however large the model's is.
+    def _quoted_turns(self) -> list[Turn]:
+        """The turns that an extractive summary in use quotes: the next one chooses from them,
+        too, unless it should be another kind of summary.
         """
-        self._max_output = min(
-            runtime.largest_summary + ANALYSIS_TOKENS, LONGEST_ANSWER, self._window // 3
-        )
-        # Tokens of a request
-        self._room = min(int(LIMIT_SHARE * self._window), self._window - self._max_output)
-        # Counts as the model that writes does
-        self._counter = runtime.counter
-        if runtime.summarizer is not None:
-            self._counter = runtime.counter.calibrated(
-                services.store.prompts.calibration(self.model.name), exact=self.model.exact
-            )
-
-    def write(
-        self, fold: FoldPlan, earlier: str | None, replaced: int
-    ) -> Generator[events.Event, None, str | None]:
-        """A summary of the turns that the `earlier` one does not cover, which is merged in; None if
-        there is a problem. It must have fewer tokens than what it `replaced`. If its facts are
-        wrong, the model corrects them once, if there is room; then zkchat does.
-        """
-        if self._runtime.summarizer is not None:
-            with self._timer("model"):
-                prepare_model(self.model)
-        summary, self.problem, messages = yield from self._ask(fold, earlier, replaced)
-        if summary is None and self.calls:
-            self.mode = "simple"
-            summary, _, messages = yield from self._ask(fold, earlier, replaced)
-        if summary is None:
-            return None
-        source = (
-            f"{summary_check.source_text(fold.new, earlier)}\n{self._request.instructions or ''}"
-        )
-        decisions = summary_check.find_decisions(fold.new)
-        check = summary_check.check_summary(summary, source, decisions)
-        if not check.problems:
-            return summary
-        answer = make_prompt_message(
-            "assistant", "conversation", fence(SUMMARY_TAG, summary), self._counter
-        )
-        correction = make_prompt_message(
-            "user", "conversation", summary_check.correction_request(check), self._counter
-        )
-        if sum(m.tokens for m in (*messages, answer, correction)) <= self._room:
-            second, _ = yield from self._call((*messages, answer, correction), replaced)
-            if (
-                second
-                and summary_check.check_summary(second, source, decisions).problems
-                <= check.problems
-            ):
-                summary = second
-        repaired = summary_check.repair_summary(
-            summary, source, decisions, self._limit, self._runtime.counter
-        )
-        self.problem = (
-            None if repaired else "the conversation has nothing of what the model's summary states"
-        )
-        return repaired or None
-
-    def _ask(
-        self, fold: FoldPlan, earlier: str | None, replaced: int
-    ) -> Generator[events.Event, None, tuple[str | None, str | None, tuple[PromptMessage, ...]]]:
-        """The summary, or the problem with it, and the request for it."""
-        usual = (
-            self._limit
-            if self._request.target is not None
-            else int(USUAL_SUMMARY_SHARE * self._runtime.budget.messages)
-        )
-        size = min(self._limit, max(SMALLEST_SUMMARY, min(LARGEST_SUMMARY, usual)))
-        request = prompt.SummaryRequest(
-            size, earlier, self._request.instructions, simple=self.mode == "simple"
-        )
-        overhead = sum(
-            message.tokens for message in prompt.build_summary_request("", request, self._counter)
-        )
-        room = int(JOINED_SHARE * (self._room - overhead) * (0.5 if request.simple else 1))
-        text = prompt.fit_transcript(fold.new, room, self._counter) if room >= LEAST_ROOM else ""
-        if not text:
-            return None, "the model's window is too small for a summary", ()
-        messages = prompt.build_summary_request(text, request, self._counter)
-        summary, problem = yield from self._call(messages, replaced)
-        return summary, problem, messages
-
-    def _call(
-        self, messages: tuple[PromptMessage, ...], replaced: int
-    ) -> Generator[events.Event, None, tuple[str | None, str | None]]:
-        """The summary in the model's answer, or the problem with it."""
-        options = Options(
-            self._max_output, temperature=0.0, reasoning_effort=self._runtime.options.light_effort
-        )
-        with self._timer("model"):
-            answer, reported, problem = yield from collect(
-                self.model, Request(messages, options=options, window=self._window)
-            )
-        # counted by zkchat if the provider does not report it
-        counted = TokenUsage(
-            prompt_tokens=sum(m.tokens for m in messages),
-            completion_tokens=self._counter.count(answer),
-        )
-        self.calls += 1
-        self.usage = sum_usage((self.usage, reported or counted))
-        summary = prompt.parse_summary(answer)
-        most = min(self._limit, replaced - 1)
-        tokens = self._runtime.counter.count(summary or "")
-        if not problem and summary is None:
-            problem = "the model's answer has no summary"
-        elif not problem and tokens > most:
-            problem = f"the model's summary has {tokens:,} tokens; at most {most:,} are allowed"
-        return None if problem else summary, problem
+        request = self.request
+        if request.instructions or request.target is not None:
+            return []
+        if self._previous is None or not self._previous_summary:
+            return []
+        ids = set(self._previous.quoted)
+        return [turn for turn in self.state.turns(self.runtime.counter).turns if turn.id in ids]
