@@ -292,7 +292,7 @@ def test_claudes_own_citations_of_excerpts_are_verified_with_their_lines(
     assert first["citations"] == {"enabled": True}
     assert (first["title"][:4], "".join(line["text"] for line in first["content"])) == (
         "[1] ",
-        session.references.chunk(1).text,
+        session.state.references.chunk(1).text,
     )
     at = next(i for i, line in enumerate(first["content"]) if "patience" in line["text"])
     server.says(citing_answer("Compost needs air.", cite(1, at), cite(1, at)))

@@ -145,13 +145,13 @@ def test_a_summary_of_undone_turns_is_not_used(app: AppFixture) -> None:
         ),
     )
     slash_output("/compact preview keep day 3", session)
-    assert session.compaction is None
+    assert session.state.compaction is None
     session.compact()
-    assert session.compaction is not None
+    assert session.state.compaction is not None
     slash_output("/undo 11", session)
-    assert session.compaction is None
+    assert session.state.compaction is None
     slash_output("/redo", session)
-    assert session.compaction is not None
+    assert session.state.compaction is not None
 
 
 MOVES = [

@@ -92,7 +92,7 @@ def test_the_next_summary_merges_the_previous_one_with_new_turns(app: AppFixture
     assert "<earlier-summary>\nFirst.\n</earlier-summary>" in asked
     assert "thing1 " not in asked
     assert "thing7 " in asked
-    assert session.compaction and session.compaction.summary == "First and second."
+    assert session.state.compaction and session.state.compaction.summary == "First and second."
 
 
 @pytest.mark.parametrize("turns", [30, 200])
@@ -267,7 +267,7 @@ def test_stopping_in_the_middle_of_a_summary_loses_nothing(app: AppFixture, afte
         seen += isinstance(event, Waiting)
         if seen > after:
             turn.close()
-    assert seen == after + 1 and session.compaction is None
+    assert seen == after + 1 and session.state.compaction is None
     assert app.store.compactions(session.conversation.id) == ()
     assert session.history[-1].content == "And now?"
     again = app.reopen(session, SummaryModel([summary_reply()]))
@@ -293,7 +293,7 @@ def test_a_compaction_that_cannot_be_stored_is_reported_and_the_turn_continues(
         isinstance(event, Notice) and "cannot store a summary" in event.message for event in events
     )
     assert report_of(iter(events)).answer == "Noted."
-    assert session.compaction is None
+    assert session.state.compaction is None
 
 
 # what is asked, and how often
@@ -350,7 +350,7 @@ def test_the_compaction_after_a_preview_is_what_that_showed_without_another_call
         preview.messages_folded,
         False,
     )
-    assert (len(model.asked), again.compaction) == (1, done)
+    assert (len(model.asked), again.state.compaction) == (1, done)
     assert "\n1 summary: ~50 tokens in, ~9 out." in slash_output("/tokens", again)
 
 

@@ -57,7 +57,7 @@ def test_it_is_what_the_server_gets_to_the_last_character(
         (message("user", "Is there an anvil?", "q1"), call, found),
         model=a_model(provider, server.address),
     )
-    session.prepare()
+    session.runtimes.prepare()
     shown = exporter("context").export(session.request(QUESTION))
     report_of(session.send(QUESTION))
     assert json.loads(shown) == server.bodies[0]

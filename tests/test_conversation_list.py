@@ -149,13 +149,13 @@ def test_a_conversation_of_another_vault_is_not_continued(app: AppFixture) -> No
 
 def test_settings_change_what_the_session_does_from_now_on(app: AppFixture) -> None:
     session = resume(app, exchanges(("What is one?", "1")))
-    assert session.override_setting("context.max_tokens", "4000") == 4000
+    assert session.runtimes.override_setting("context.max_tokens", "4000") == 4000
     assert session.runtime.window == Window(4000, "context.max_tokens, /config")
-    assert session.override_setting("llm.temperature", "0.5") == 0.5
+    assert session.runtimes.override_setting("llm.temperature", "0.5") == 0.5
     assert session.runtime.options.temperature == 0.5
-    session.override_setting("context.strategy", "discard")
+    session.runtimes.override_setting("context.strategy", "discard")
     assert session.runtime.strategy.name == session.runtime.settings.context.strategy == "discard"
-    session.override_setting("memory.project_file", "Filters.md")
+    session.runtimes.override_setting("memory.project_file", "Filters.md")
     assert "which tasks you want to see" in "".join(item.content for item in session.memory_items())
 
 
@@ -178,7 +178,7 @@ def test_what_cannot_be_set_changes_nothing(
     session = app.session()
     before = session.runtime
     with pytest.raises(error) as e:
-        session.override_setting(key, value)
+        session.runtimes.override_setting(key, value)
     assert getattr(e.value, "hint", "")
     assert session.runtime == before
 

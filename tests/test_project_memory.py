@@ -322,7 +322,7 @@ def test_each_level_has_its_switch(
     app: AppFixture, tmp_path: Path, key: str, left: list[str]
 ) -> None:
     session = level_session(app, tmp_path)
-    session.override_setting(key, "false")
+    session.runtimes.override_setting(key, "false")
     items = session.memory_items("What of [[Compost]]?")
     assert [item.kind for item in items] == left
     root = session.memory.project_items(1000, session.runtime.counter)

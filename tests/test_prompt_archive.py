@@ -185,7 +185,7 @@ def check_round_trip(app: AppFixture, steps: list[str]) -> None:
         == len(excerpts)
         == len({excerpt[1:] for excerpt in excerpts})
     )
-    found, kept_too = (s.references for s in (app.reopen(session), session))
+    found, kept_too = (s.state.references for s in (app.reopen(session), session))
     assert [*map(found.chunk, found.numbers)] == [*map(kept_too.chunk, kept_too.numbers)]
     before, after = (
         r.session(conversation=r.store.conversation(id_), strategy=strategy) for r in (app, other)

@@ -257,7 +257,7 @@ def test_why_tells_what_memory_said_of_a_document(app: AppFixture) -> None:
 
 def test_references_can_be_switched_off(app: AppFixture) -> None:
     one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply(ANSWER)]))
-    one.override_setting("references.enabled", "false")
+    one.runtimes.override_setting("references.enabled", "false")
     report = report_of(one.send("What does [[Compst]] need, and [[Filters]]?"))
     assert (report.references, one.history[0].chunks) == ((), ())
     assert report.citations

@@ -60,7 +60,7 @@ def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(
     undone = session.stored_state().undo_compaction()
     assert undone is not None
     assert undone.mode == "masked"
-    assert session.compaction is None
+    assert session.state.compaction is None
     assert session.stored_state().turns(session.runtime.counter).turns[: len(before)] == before
 
 

@@ -386,7 +386,7 @@ def test_any_order_of_deltas_and_faults_ends_a_turn_once(
     resumed = shared_app.reopen(session, follower)
     assert well_formed(resumed.history)
     # Counts by what the last answer taught, as the other does
-    session.prepare()
+    session.runtimes.prepare()
     assert [m.content for m in resumed.prompt("And?").messages] == [
         m.content for m in session.prompt("And?").messages
     ]

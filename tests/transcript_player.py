@@ -153,7 +153,7 @@ class TranscriptSession:
         self._session: ZkChatSession | None = ZkChatSession(services, opened.runtime)
         for setting in transcript.values.get("set", ()):
             key, _, value = setting.partition("=")
-            self._session.override_setting(key.strip(), value.strip())
+            self._session.runtimes.override_setting(key.strip(), value.strip())
         self._columns = int(transcript.value("columns", "0"))
 
     def play(self, typed: str) -> str:

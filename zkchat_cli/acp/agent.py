@@ -125,7 +125,7 @@ class NoteAgent:
         self, mode_id: str, session_id: str, **_: Any
     ) -> schema.SetSessionModeResponse:
         session = self._session(session_id)
-        await self._run_work(lambda: session.use_agent(mode_id))
+        await self._run_work(lambda: session.runtimes.use_agent(mode_id))
         return schema.SetSessionModeResponse()
 
     async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:

@@ -106,7 +106,7 @@ class App:
             services, self._runtime(self.loaded, self.opened_model), conversation
         )
         if self.options.agent is not None:
-            session.use_agent(self.options.agent)
+            session.runtimes.use_agent(self.options.agent)
         return session
 
     def _approve_call(self, call: ToolCall) -> Decision:

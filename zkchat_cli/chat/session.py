@@ -5,20 +5,19 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 same events.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.runtime import AvailableModels, Runtime, SessionServices, prepare_model
+from zkchat_cli.chat.runtime import Runtime, SessionServices
+from zkchat_cli.chat.runtime_choice import RuntimeChoice
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_recorder import TurnRecorder
-from zkchat_cli.chat.user_input import UserInput, parse_agent_mention
-from zkchat_cli.chat.user_message import UserMessageBuilder
-from zkchat_cli.config import loader
+from zkchat_cli.chat.user_input import UserInput
+from zkchat_cli.chat.user_message import TypedTokens, UserMessageBuilder
 from zkchat_cli.context.compaction_plan import CompactionRequest
 from zkchat_cli.errors import ConfigError, ProviderError, UsageError, VaultError
 from zkchat_cli.llm.base import Request
@@ -29,104 +28,78 @@ from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import CONTINUE_PROMPT, RetrievalMode, ZkChatMessage
 from zkchat_cli.models.notes import IndexReport
-from zkchat_cli.models.prompts import ContextUsage, Prompt
+from zkchat_cli.models.prompts import ContextUsage, Prompt, SentPrompt
 from zkchat_cli.references.document_summaries import DocumentSummaryService
-from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.vault import SCAN_SECONDS
 
-# For how long a list of the servers' models counts as current
-MODEL_LIST_SECONDS = 60.0
 LOOK_AHEAD_SECONDS = 0.5
 """SCAN_SECONDS while a message is typed, from its beginning: to save a note elsewhere and come back
 to press Enter takes longer.
 """
 
 
+class _LastUsage(NamedTuple):
+    """The figures of the last prompt that was sent before this version of the conversation; None if
+    they say nothing about the next one.
+    """
+
+    version: tuple[str | None, str | None] | None
+    usage: ContextUsage | None
+
+
+class _NextMessage(NamedTuple):
+    """A message that might be sent, and the runtime that it would have."""
+
+    runtime: Runtime
+    current: tuple[ZkChatMessage, ...]
+
+
 class ZkChatSession:
+    """One conversation about the notes of a vault; see the module."""
+
     def __init__(
         self, services: SessionServices, runtime: Runtime, conversation: Conversation | None = None
     ) -> None:
-        """A conversation continues with the agent that its last message was for; one that is gone
-        is reported with the next message.
+        """A conversation continues with the agent that its last message was for; if that is gone,
+        the user is told with the next message.
         """
         self.services = services
         self.vault = services.vault
         self.store = services.store
         self.agent_names = services.agent_names
-        # What the next turn works with, unless its message mentions an agent
-        self.runtime = self._calibrated(runtime)
+        self.runtimes = RuntimeChoice(services, runtime)
         self._state = ConversationState(services, conversation)
         self._prompts = PromptBuilder(services, self._state)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._messages = UserMessageBuilder(services, self._state, self._prompts)
         # The last one, or the one in progress
         self._turn: TurnInProgress | None = None
-        self._last_usage: tuple[object, ContextUsage | None] = (), None
-        """The state's version, and the figures of the last prompt that was sent before it."""
+        self._last_usage = _LastUsage(None, None)
         # Until when the last scan of the vault counts as current
         self._scan_valid_until = float("-inf")
         self._rebuild_reason: str | None = None
-        self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
-        last = next(
-            (m for m in reversed(self.history) if m.role == "user" and not m.addressed), None
-        )
+        if conversation is not None:
+            self._continue_with_agent()
+
+    def _continue_with_agent(self) -> None:
+        """Use the agent that the last message was for."""
+        questions = (each for each in reversed(self.history) if each.role == "user")
+        last = next((each for each in questions if not each.addressed), None)
         name = last.agent if last is not None else None
-        if conversation is not None and name != (runtime.agent.name if runtime.agent else None):
-            try:
-                self.use_agent(name)
-            except (ConfigError, ProviderError) as e:
-                self.memory.notify(
-                    f"this conversation used the agent {name} and continues without it: "
-                    f"{e.message}",
-                    e.hint,
-                )
+        agent = self.runtime.agent
+        if name == (agent.name if agent is not None else None):
+            return
+        try:
+            self.runtimes.use_agent(name)
+        except (ConfigError, ProviderError) as e:
+            problem = f"this conversation used the agent {name} and continues without it"
+            self.memory.notify(f"{problem}: {e.message}", e.hint)
 
-    def use_agent(self, name: str | None) -> None:
-        """Switch to another agent; None or "none": to no agent. Raises ConfigError and
-        ProviderError, and then nothing changes.
-        """
-        self.runtime = self._calibrated(self.runtime.with_agent(name))
-
-    def use_model(self, name: str) -> None:
-        """Switch to another model. Raises ConfigError and ProviderError, and then nothing
-        changes.
-        """
-        self.runtime = self._calibrated(self.runtime.with_model(name))
-
-    def override_setting(self, key: str, value: str) -> Any:
-        """Change a setting for this session, and return its checked value. Raises as `use_model`
-        does, and UsageError.
-        """
-        self.runtime = self._calibrated(self.runtime.with_setting(key, value))
-        return loader.flatten(self.runtime.settings)[key]
-
-    def list_models(self) -> tuple[AvailableModels, ...]:
-        """The models that could be used instead; asked for again after a minute."""
-        now = self.services.clock()
-        if self._models is None or now - self._models[0] > MODEL_LIST_SECONDS:
-            self._models = now, self.runtime.list_models()
-        return self._models[1]
-
-    def prepare(self, seconds: float | None = None) -> None:
-        """Wait (so many seconds at most) until the model is loaded, and count as it does."""
-        prepare_model(self.runtime.model, seconds)
-        self.runtime = self._calibrated(self.runtime)
-
-    def _calibrated(self, runtime: Runtime) -> Runtime:
-        return runtime.calibrated(self.store.prompts.calibration(runtime.model.name))
-
-    def _with_external(self, runtime: Runtime) -> Runtime:
-        """The runtime with the tools of other programs that can be called now, beside zkchat's
-        own.
-        """
-        external = self.services.external
-        if external is None or not runtime.takes_external:
-            return runtime
-        return replace(
-            runtime,
-            tools=(*(tool for tool in runtime.tools if tool.scope != "server"), *external.tools()),
-        )
+    @property
+    def runtime(self) -> Runtime:
+        """What the next turn works with, unless its message mentions an agent."""
+        return self.runtimes.current
 
     def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see
@@ -142,17 +115,17 @@ class ZkChatSession:
     ) -> Generator[events.Event, None, None]:
         """`send`; the retry of a question begins a new branch before it."""
         if not user_input.text.strip():
-            raise UsageError(
-                "there is nothing to ask", "Give a question as an argument or on standard input."
-            )
-        own = self.runtime = self._with_external(self.runtime)
-        runtime, user_input, notices = self._resolve_mention(user_input)
+            hint = "Give a question as an argument or on standard input."
+            raise UsageError("there is nothing to ask", hint)
+        own = self.runtimes.refresh_tools()
+        runtime, user_input, notices = self.runtimes.for_message(user_input)
         if self.services.external is not None:
             notices += [events.Notice(*notice) for notice in self.services.external.take_notices()]
-        # 40 ms, for which the budget bar does not wait
+        # 40 ms, and the budget bar does not wait for it
         from zkchat_cli.chat.turn_runner import TurnRunner
 
-        self._turn = turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
+        turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
+        self._turn = turn
         runner = TurnRunner(
             self.services,
             self._state,
@@ -164,58 +137,36 @@ class ZkChatSession:
         )
         try:
             with turn.timer("prepare"):
-                # Else that was done a moment ago
-                if self.services.clock() >= self._scan_valid_until:
-                    try:
-                        self.apply_scan(self.vault.refresh())
-                    except VaultError as e:
-                        # The vault is gone, and the conversation continues
-                        self._scan_valid_until = self.services.clock() + SCAN_SECONDS
-                        notices.append(events.Notice(e.message, e.hint))
-                if self._rebuild_reason is not None:
-                    notices.append(events.Notice(f"the index was rebuilt: {self._rebuild_reason}"))
-                    self._rebuild_reason = None
+                notices += self._scan_if_due()
                 if retry_of is not None:
                     self._state.branch_off(retry_of.parent_id)
             yield from runner.run(notices)
         finally:
-            if self.runtime is own:
-                self.runtime = self._calibrated(own.learn_from(turn.runtime))
+            self.runtimes.learn_from(turn.runtime, own)
 
-    def _resolve_mention(
-        self, user_input: UserInput
-    ) -> tuple[Runtime, UserInput, list[events.Notice]]:
-        """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises
-        UsageError.
-        """
-        mention = user_input.mention
-        name = mention[1:].lower() if mention is not None else ""
-        if mention is None or name not in self.agent_names():
-            return self.runtime, user_input._replace(mention=None), []
-        if not user_input.text.partition(mention)[2].strip(" \t\n,:"):
-            hint = (
-                f"{mention} QUESTION asks it once; --agent {name}, or /agent in the chat, "
-                "switches to it."
-            )
-            raise UsageError(f"there is no question for the agent {name}", hint)
-        runtime = self._with_external(self._calibrated(self.runtime.with_agent(name)))
-        return runtime, user_input, [events.Notice(f"the agent {name} answers this message")]
+    def _scan_if_due(self) -> list[events.Notice]:
+        """Rescan the vault unless that was done a moment ago; returns what to tell the user."""
+        notices: list[events.Notice] = []
+        if self.services.clock() >= self._scan_valid_until:
+            try:
+                self.apply_scan(self.vault.refresh())
+            except VaultError as e:
+                # The vault is gone, and the conversation continues
+                self._scan_valid_until = self.services.clock() + SCAN_SECONDS
+                notices.append(events.Notice(e.message, e.hint))
+        if self._rebuild_reason is not None:
+            notices.append(events.Notice(f"the index was rebuilt: {self._rebuild_reason}"))
+            self._rebuild_reason = None
+        return notices
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
         """A turn that continues an answer that was cut by its length or stopped. Raises UsageError
         when the last one was not.
         """
         last = self.history[-1] if self.history else None
-        if (
-            last is None
-            or last.role != "assistant"
-            or not last.content
-            or (last.finish_reason != "length" and last.status != "unfinished")
-        ):
-            raise UsageError(
-                "the last answer was not cut",
-                "There is nothing to continue; ask for more in your own words.",
-            )
+        if last is None or not last.was_cut:
+            hint = "There is nothing to continue; ask for more in your own words."
+            raise UsageError("the last answer was not cut", hint)
         return self.send(CONTINUE_PROMPT)
 
     def ask_again(
@@ -230,14 +181,7 @@ class ZkChatSession:
         agent that it mentioned answers again. Raises as `send` does.
         """
         self._recorder.store_pending()
-        imports = " ".join(
-            each.wikilink for each in question.references if each.reference_type == "import"
-        )
-        mention = parse_agent_mention(question.content) if question.addressed else None
-        same = UserInput(
-            question.content, imports, mention, learning_points=question.learning_points
-        )
-        again = same if text is None else UserInput.parse(text)
+        again = UserInput.parse(text) if text is not None else UserInput.of_question(question)
         with closing(self._run_turn(again._replace(retrieval=retrieval), question)) as turn:
             yield from turn
 
@@ -251,11 +195,15 @@ class ZkChatSession:
         """What the next model call would send: with `next_text` as the user's message, or without
         one. A mentioned agent gets its own.
         """
-        return self._next_prompt(next_text)[1]
+        self.runtimes.refresh_tools()
+        runtime, current = self._next_message(next_text)
+        return self._prompts.explain(runtime, current)
 
     def request(self, next_text: str | None = None) -> dict[str, Any]:
         """`prompt` as the body of the call to the model's server, without the key."""
-        runtime, prompt = self._next_prompt(next_text)
+        self.runtimes.refresh_tools()
+        runtime, current = self._next_message(next_text)
+        prompt = self._prompts.explain(runtime, current)
         return runtime.model.body(
             Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
         )
@@ -270,32 +218,32 @@ class ZkChatSession:
         """The figures of the last prompt that was sent, also by another process; of the next one,
         if the conversation, its compaction or the window has changed since.
         """
-        state = self._state
-        turn = self._turn
-        if self._last_usage[0] != state.version:
-            question = next(
-                (message.id for message in reversed(self.history) if message.role == "user"), ""
-            )
-            sent = (
-                turn.sent
-                if turn is not None and turn.closed and turn.user.id == question
-                else self.store.prompts.sent_for(question)
-            )
-            compacted_since = (
-                state.compaction is not None and state.compaction.made_after == state.head
-            )
-            self._last_usage = (
-                state.version,
-                sent[-1].prompt.usage if sent and not compacted_since else None,
-            )
-        last = self._last_usage[1]
-        return (
-            last
-            if last is not None and last.max_context == self.runtime.window.tokens
-            else self.usage
-        )
+        version = self._state.version
+        if self._last_usage.version != version:
+            self._last_usage = _LastUsage(version, self._find_last_usage())
+        last = self._last_usage.usage
+        if last is not None and last.max_context == self.runtime.window.tokens:
+            return last
+        return self.usage
 
-    def count_typed(self, text: str, *, with_documents: bool = True) -> tuple[int, bool]:
+    def _find_last_usage(self) -> ContextUsage | None:
+        """The figures of the last prompt of the last question; None if none was sent, or if the
+        conversation has been compacted since.
+        """
+        compaction = self._state.compaction
+        if compaction is not None and compaction.made_after == self._state.head:
+            return None
+        questions = (each.id for each in reversed(self.history) if each.role == "user")
+        last = next(questions, "")
+        turn = self._turn
+        sent: Sequence[SentPrompt]
+        if turn is not None and turn.closed and turn.user.id == last:
+            sent = turn.sent
+        else:
+            sent = self.store.prompts.sent_for(last)
+        return sent[-1].prompt.usage if sent else None
+
+    def count_typed(self, text: str, *, with_documents: bool = True) -> TypedTokens:
         """Tokens of a message that is being typed, with the documents that it names, and whether
         they are estimated.
         """
@@ -324,45 +272,31 @@ class ZkChatSession:
         self._prompts.warm_up(self.runtime)
         self._messages.warm_up()
 
-    def _next_prompt(self, text: str | None) -> tuple[Runtime, Prompt]:
-        self.runtime = self._with_external(self.runtime)
-        runtime, current = self._next_message(text)
-        return runtime, self._prompts.explain(runtime, current)
-
-    def _next_message(self, text: str | None) -> tuple[Runtime, tuple[ZkChatMessage, ...]]:
+    def _next_message(self, text: str | None) -> _NextMessage:
+        """The message that this text would be; none without a text."""
         if not text:
-            return self._messages.with_retrieval(self.runtime), ()
-        runtime, user_input, _ = self._resolve_mention(UserInput.parse(text))
+            return _NextMessage(self._messages.with_retrieval(self.runtime), ())
+        runtime, user_input, _ = self.runtimes.for_message(UserInput.parse(text))
         runtime = self._messages.with_retrieval(runtime)
         bare = self._messages.build_bare(runtime, user_input)
-        message, _ = self._messages.add_documents(
-            runtime, bare, user_input, self.references.snapshot()
-        )
-        return runtime, (message,)
+        numbering = self._state.references.snapshot()
+        complete = self._messages.add_documents(runtime, bare, user_input, numbering)
+        return _NextMessage(runtime, (complete.message,))
+
+    @property
+    def state(self) -> ConversationState:
+        """The state of the conversation, to read; see `stored_state`."""
+        return self._state
 
     @property
     def conversation(self) -> Conversation:
+        """The conversation, with its title as it is now."""
         return self._state.conversation
 
     @property
     def history(self) -> tuple[ZkChatMessage, ...]:
         """The messages of the branch in use, oldest first."""
         return self._state.history
-
-    @property
-    def is_stored(self) -> bool:
-        """Whether the conversation has begun: its log may hold messages that the branch in use does
-        not.
-        """
-        return self._state.is_stored
-
-    @property
-    def references(self) -> ReferenceManager:
-        return self._state.references
-
-    @property
-    def compaction(self) -> Compaction | None:
-        return self._state.compaction
 
     @property
     def summaries(self) -> DocumentSummaryService:
@@ -374,7 +308,7 @@ class ZkChatSession:
         use here. Raises StoreError.
         """
         whole = ConversationArchive(conversation=self.conversation, messages=())
-        if self.is_stored:
+        if self._state.is_stored:
             whole = self.store.archive(self.conversation.id, prompts=prompts)
         messages = {message.id: message for message in (*whole.messages, *self._recorder.unstored)}
         conversation = whole.conversation.model_copy(update={"head_id": self._state.head})
@@ -419,9 +353,8 @@ class ZkChatSession:
         (default: the settings', fewer when they do not fit). `preview` only reports, though it may
         call the model. The figures are of the prompt with all turns that no summary covers.
         """
-        running = self.compaction_events(
-            CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview)
-        )
+        request = CompactionRequest(None, instructions, target, keep, preview)
+        running = self.compaction_events(request)
         while True:
             try:
                 next(running)
@@ -443,17 +376,20 @@ class ZkChatSession:
 
     @property
     def memory(self) -> Memory:
+        """The memory that the next turn works with."""
         return self._prompts.memory(self.runtime)
 
     def memory_items(self, text: str = "") -> tuple[MemoryItem, ...]:
         """All memory in the prompt for `text`, or without one in the prompt for the last
         question.
         """
-        last = next((message for message in reversed(self.history) if message.role == "user"), None)
-        runtime, current = (
-            self._next_message(text) if text else (self.runtime, () if last is None else (last,))
-        )
-        inputs = self._prompts.inputs(runtime, current, None)
+        if text:
+            message = self._next_message(text)
+        else:
+            questions = (each for each in reversed(self.history) if each.role == "user")
+            last = next(questions, None)
+            message = _NextMessage(self.runtime, () if last is None else (last,))
+        inputs = self._prompts.inputs(message.runtime, message.current, None)
         return (*inputs.memory, *inputs.contextual_memory)
 
     def apply_scan(self, report: IndexReport) -> None:

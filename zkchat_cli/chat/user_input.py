@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from zkchat_cli.models.messages import RetrievalMode
+from zkchat_cli.models.messages import RetrievalMode, ZkChatMessage
 from zkchat_cli.text.words import replace_surrogates
 
 _AGENT_MENTION = re.compile(r"\s*(@[^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
@@ -38,3 +38,15 @@ class UserInput(NamedTuple):
             typed = replace_surrogates(typed)
         mention = parse_agent_mention(text) if typed in (None, text) else None
         return cls(text, typed, mention)
+
+    @classmethod
+    def of_question(cls, question: ZkChatMessage) -> "UserInput":
+        """The input that made a question: it may import the files that it named, and no others."""
+        imported = (each for each in question.references if each.reference_type == "import")
+        mention = parse_agent_mention(question.content) if question.addressed else None
+        return cls(
+            question.content,
+            " ".join(each.wikilink for each in imported),
+            mention,
+            learning_points=question.learning_points,
+        )

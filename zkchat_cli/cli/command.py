@@ -204,7 +204,7 @@ class CommandContext:
             if runtime.configured_window is None or runtime.settings.retrieval.mode == "auto":
                 # The next call would have the window that the server reports, and tools if it has
                 # any
-                session.prepare(WINDOW_TIMEOUT)
+                session.runtimes.prepare(WINDOW_TIMEOUT)
             yield session
 
 

@@ -33,7 +33,7 @@ def read_conversation(session: ZkChatSession) -> LoadedConversation:
     exchanges = [*split_into_exchanges(session.history)]
     conversation = session.conversation
     title = conversation.title
-    if not title and session.is_stored:
+    if not title and session.state.is_stored:
         title = session.store.conversation(conversation.id).title
     return LoadedConversation(
         exchanges,

@@ -160,6 +160,13 @@ class ZkChatMessage(_LogValue):
         )
 
     @property
+    def was_cut(self) -> bool:
+        """Whether it is an answer that ended before the model had finished it."""
+        if self.role != "assistant" or not self.content:
+            return False
+        return self.finish_reason == "length" or self.status == "unfinished"
+
+    @property
     def prompt_text(self) -> str:
         """The content without the agent mention, which is not for the model."""
         if not self.addressed:

@@ -75,7 +75,7 @@ def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None
     something else, such as `[[3]]`.
     """
     number = SOURCE_NUMBER.fullmatch(argument)
-    return session.references.chunk(int(number[1])) if number else None
+    return session.state.references.chunk(int(number[1])) if number else None
 
 
 def note_text(session: ZkChatSession, path: str) -> str | None:

@@ -184,7 +184,7 @@ def _link_targets(session: ZkChatSession) -> LinkTargets:
         return address(path) if path else None
 
     def source_address(number: int) -> str | None:
-        chunk = session.references.chunk(number)
+        chunk = session.state.references.chunk(number)
         return address(chunk.relative_path) if chunk else None
 
     return LinkTargets(note_address, source_address)

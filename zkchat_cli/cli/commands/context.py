@@ -127,7 +127,7 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
     with ctx.open_session(id_) as session:
         documents = []
         text = ""
-        compaction = session.compaction
+        compaction = session.state.compaction
         if compaction is not None:
             turns = session.stored_state().turns(session.runtime.counter)
             covers = summary_coverage(compaction, turns)

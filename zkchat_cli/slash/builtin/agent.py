@@ -14,8 +14,8 @@ def agent(session: ZkChatSession, argument: str) -> Lines:
     `zkchat agent` manages them.
     """
     if argument:
-        session.use_agent(argument.removeprefix("@"))
-        session.prepare()
+        session.runtimes.use_agent(argument.removeprefix("@"))
+        session.runtimes.prepare()
     runtime = session.runtime
     yield _title_line(session, is_switched=bool(argument))
     yield styled_line(f"  model {model_text(runtime)}; strategy {runtime.strategy.name}")

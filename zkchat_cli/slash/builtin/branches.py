@@ -67,7 +67,7 @@ def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
 
 
 def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
-    if not session.is_stored:
+    if not session.state.is_stored:
         return {}
     with closing(session.store.reopen()) as store:  # completion has its own thread
         segments = branch_segments(store.log(session.conversation.id), None)

@@ -28,7 +28,7 @@ def check(session: ZkChatSession, _: str) -> CommandResult | str:
     answer = last_answer(session).answer
     passages = {}
     for citation in answer.citations:
-        chunk = session.references.chunk(citation.number)
+        chunk = session.state.references.chunk(citation.number)
         if chunk:
             passages[citation.number] = chunk.text
     sentences = [

@@ -17,7 +17,7 @@ def config(session: ZkChatSession, argument: str) -> Lines:
     # `config set`, as in the shell
     key, value = split_first_word(argument.removeprefix("set "))
     if value:
-        stored = loader.as_toml(session.override_setting(key, value))
+        stored = loader.as_toml(session.runtimes.override_setting(key, value))
         yield styled_line(
             f"{key} = {stored} until this chat ends. To make it permanent: zkchat config set {key} "
             f"{value}",

@@ -16,8 +16,8 @@ def model(session: ZkChatSession, argument: str) -> str:
 
 
 def _switch(session: ZkChatSession, name: str) -> str:
-    session.use_model(_full_name(session, name))
-    session.prepare()
+    session.runtimes.use_model(_full_name(session, name))
+    session.runtimes.prepare()
     runtime = session.runtime
     lines = [f"Switched to {model_text(runtime)}"]
     problem = runtime.model.check()
@@ -39,7 +39,7 @@ def _full_name(session: ZkChatSession, name: str) -> str:
 
 def _offers(session: ZkChatSession) -> str:
     lines = [model_text(session.runtime), "Available:"]
-    offers = session.list_models()
+    offers = session.runtimes.list_models()
     for offer in offers:
         lines += [f"  {name}" for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
@@ -51,7 +51,7 @@ def _offers(session: ZkChatSession) -> str:
 
 
 def _model_names(session: ZkChatSession) -> list[str]:
-    return [name for offer in session.list_models() for name in offer.names]
+    return [name for offer in session.runtimes.list_models() for name in offer.names]
 
 
 COMMAND = declare_command(

@@ -34,7 +34,7 @@ def sources(session: ZkChatSession, argument: str) -> Lines:
         return _last_sources(session)
     chunk = numbered_chunk(session, argument)
     if chunk is None or chunk.number is None:
-        valid = ", ".join(number_ranges(session.references.numbers))
+        valid = ", ".join(number_ranges(session.state.references.numbers))
         raise UsageError(
             f"unknown source {truncate(argument, 40)}",
             f"Valid numbers: {valid}" if valid else "Nothing has been found yet.",
@@ -83,7 +83,7 @@ def _excerpt_lines(
 
 
 def _source_numbers(session: ZkChatSession) -> list[str]:
-    return [str(number) for number in session.references.numbers]
+    return [str(number) for number in session.state.references.numbers]
 
 
 COMMAND = declare_command(sources, Topic.SOURCES, order=20, argument="[N]", values=_source_numbers)

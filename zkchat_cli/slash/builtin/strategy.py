@@ -13,7 +13,7 @@ def strategy(session: ZkChatSession, argument: str) -> str | Lines:
     makes it permanent.
     """
     if argument:
-        session.override_setting("context.strategy", argument)
+        session.runtimes.override_setting("context.strategy", argument)
         return f"Switched to {argument}: {strategies.strategy(argument).help}"
     lines = []
     for name, description in _described(session).items():

@@ -11,7 +11,7 @@ def verbose(session: ZkChatSession, _: str) -> str:
     chat.show_details shows them in every chat.
     """
     is_shown = not session.runtime.settings.chat.show_details
-    session.override_setting("chat.show_details", str(is_shown).lower())
+    session.runtimes.override_setting("chat.show_details", str(is_shown).lower())
     if is_shown:
         return "Details are on: reasoning, full tool arguments, times and tokens."
     return "Details are off."
