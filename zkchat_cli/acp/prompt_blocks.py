@@ -30,9 +30,9 @@ def read_prompt(blocks: Sequence[Any], root: Path) -> EditorMessage:
         if block.type == "text":
             typed.append(block.text)
         elif block.type == "resource_link":
-            path = note_path(block.uri, root)
-            if path and not _UNLINKABLE.search(path):
-                typed.append(f"[[{path}]]")
+            link = _link_to(block.uri, root)
+            if link:
+                typed.append(link)
             else:
                 attached.append(f"See {block.name} ({block.uri})")
         elif block.type == "resource" and isinstance(getattr(block.resource, "text", None), str):
@@ -41,6 +41,12 @@ def read_prompt(blocks: Sequence[Any], root: Path) -> EditorMessage:
     message = " ".join(typed).strip()
     parts = [part for part in (*attached, message) if part]
     return EditorMessage("\n\n".join(parts), message)
+
+
+def _link_to(uri: str, root: Path) -> str:
+    """The link to a note in the vault; empty for another address."""
+    path = note_path(uri, root)
+    return f"[[{path}]]" if path and not _UNLINKABLE.search(path) else ""
 
 
 def note_path(uri: str, root: Path) -> str | None:

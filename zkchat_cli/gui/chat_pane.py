@@ -3,11 +3,16 @@
 from collections.abc import Callable, Iterable
 
 from PySide6 import QtWidgets
+from PySide6.QtCore import QMargins
 
 from zkchat_cli.gui.input_box import InputBox
 from zkchat_cli.gui.panel import Panel
 from zkchat_cli.gui.transcript import TranscriptView
 from zkchat_cli.views.text import StyledLine
+
+# Rows and columns that a widget takes: those of the input and its buttons, and those of the buttons
+BOTH_COLUMNS = (1, 2)
+BOTH_BUTTONS = (2, 1)
 
 
 class ChatPane(QtWidgets.QWidget):
@@ -28,12 +33,12 @@ class ChatPane(QtWidgets.QWidget):
     def _lay_out(self) -> None:
         """One widget above the other, and the buttons on the right of the input."""
         grid = QtWidgets.QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setContentsMargins(QMargins())
         above = (self.transcript, self.result, self.question)
         for row, widget in enumerate(above):
-            grid.addWidget(widget, row, 0, 1, 2)
+            grid.addWidget(widget, row, 0, *BOTH_COLUMNS)
         row = len(above)
-        grid.addWidget(self.input, row, 0, 2, 1)
+        grid.addWidget(self.input, row, 0, *BOTH_BUTTONS)
         grid.addWidget(self.send_button, row, 1)
         grid.addWidget(self.stop_button, row + 1, 1)
         grid.setRowStretch(0, 1)

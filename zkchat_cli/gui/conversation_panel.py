@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QMargins, QSignalBlocker, Qt, Signal
 
 from zkchat_cli.models.conversations import ConversationOverview
 from zkchat_cli.views.stored_items import display_title, size_and_time
@@ -37,7 +37,7 @@ class ConversationPanel(QtWidgets.QWidget):
         for signal in (self.list.itemActivated, self.list.itemClicked):
             signal.connect(lambda item: self.chosen.emit(item.data(_ID)))
         column = QtWidgets.QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(QMargins())
         column.addWidget(self.search)
         column.addWidget(self.list)
 

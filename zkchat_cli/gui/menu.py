@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenuBar, QPlainTextEdit
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QMenuBar, QPlainTextEdit
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
@@ -37,8 +37,10 @@ class MenuEntry(NamedTuple):
 def build_menus(host: MenuHost, bar: QMenuBar) -> list[QAction]:
     """Add the menus to the bar. Returns the actions that cannot be chosen while a turn runs."""
     waiting = []
-    menus = {title: bar.addMenu(title) for title in dict.fromkeys(entry.menu for entry in MENU)}
+    menus: dict[str, QMenu] = {}
     for entry in MENU:
+        if entry.menu not in menus:
+            menus[entry.menu] = bar.addMenu(entry.menu)
         action = QAction(entry.label, host.window())
         action.setShortcut(QKeySequence(entry.keys))
         action.triggered.connect(lambda _=False, run=entry.run: run(host))

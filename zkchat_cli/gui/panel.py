@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from PySide6 import QtWidgets
+from PySide6.QtCore import QMargins
 
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.gui.styled_browser import StyledBrowser, fixed_font, lines_html
@@ -12,6 +13,7 @@ from zkchat_cli.views.text import StyledLine, styled_line
 # Pixels
 MAX_HEIGHT = 190
 FRAME_HEIGHT = 8
+MARGINS = QMargins(2, 2, 2, 2)
 
 
 class Panel(QtWidgets.QFrame):
@@ -27,8 +29,9 @@ class Panel(QtWidgets.QFrame):
         self._answered: Callable[[bool], object] = lambda _: None
         self.buttons = [QtWidgets.QPushButton(answer) for answer in answers]
         grid = QtWidgets.QGridLayout(self)
-        grid.setContentsMargins(2, 2, 2, 2)
-        grid.addWidget(self.text, 0, 0, 1, len(answers) + 1)
+        grid.setContentsMargins(MARGINS)
+        all_columns = (1, len(answers) + 1)
+        grid.addWidget(self.text, 0, 0, *all_columns)
         for column, button in enumerate(self.buttons):
             is_yes = button is not self.buttons[-1]
             button.clicked.connect(lambda _=False, yes=is_yes: self.answer(yes=yes))

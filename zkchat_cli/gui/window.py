@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMargins, Qt
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut
 
 from zkchat_cli import events, slash
@@ -38,10 +38,10 @@ from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.views.text import StyledLine, summarize_problems
 
-# Pixels of the window, and around its panes
+# Pixels of the window, and around its panes, with none above the status bar
 WIDTH = 1180
 HEIGHT = 760
-MARGIN = 6
+MARGINS = QMargins(6, 6, 6, 0)
 # Widths of the three panes, which keep their proportions
 WIDTHS = (220, 600, 360)
 # Notes between two figures of the progress of the index
@@ -93,7 +93,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.input = self._pane.input
         self.references = ReferencePanel()
         self.panes = QtWidgets.QSplitter()
-        self.panes.setContentsMargins(MARGIN, MARGIN, MARGIN, 0)
+        self.panes.setContentsMargins(MARGINS)
         self.panes.setChildrenCollapsible(False)
         panes = (self.conversations, self._pane, self.references)
         for pane, width in zip(panes, WIDTHS, strict=True):

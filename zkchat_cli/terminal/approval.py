@@ -49,7 +49,8 @@ def read_answer(
     `pause` is entered meanwhile: it lets Ctrl-C answer the question and not stop a turn. Keys that
     were pressed before it appeared are dropped, because they were meant for something else.
     """
-    from zkchat_cli.terminal.plain_input import read_line  # needed here only
+    # Needed here only
+    from zkchat_cli.terminal.plain_input import read_line
 
     if termios is not None and sys.stdin.isatty():
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
@@ -74,27 +75,30 @@ class ApprovalPrompt:
         self.begin_turn()
 
     def begin_turn(self) -> None:
+        """Forget the answers for all changes of the turn before."""
         self._for_all = ALLOWED if self._yes else None
 
     def __call__(self, change: Change) -> Decision:
-        if self._for_all is DECLINED_ALL or (
-            self._for_all is ALLOWED and change.memory_file is None
-        ):
+        is_for_all = self._for_all is DECLINED_ALL or change.memory_file is None
+        if self._for_all is not None and is_for_all:
             return self._for_all
         text = self._ask(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
-        if text == STOPPED or text.lower() in ALL:
-            self._for_all = DECLINED_ALL if text == STOPPED else ALLOWED
+        if text == STOPPED:
+            self._for_all = DECLINED_ALL
+        elif text.lower() in ALL:
+            self._for_all = ALLOWED
         return _decide(text, (*YES, *ALL), DECLINED)
 
 
 def ask_about_call(call: ToolCall, ask: ReadAnswer) -> Decision:
+    """Ask whether to call a tool of another program, this time or always."""
     text = ask(call_question(call), "y/N, always, or the reason why not")
     return _decide(text, (*YES, *ALWAYS), DECLINED_CALL)._replace(always=text.lower() in ALWAYS)
 
 
 def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
-    """What an answer means: any other text than these for yes and those for no is the reason why
-    not, which the model gets.
+    """The decision that an answer is. `yes` has the words for yes; a text that is neither yes nor
+    no is the reason why not, which the model gets.
     """
     if text.lower() in yes:
         return ALLOWED
@@ -106,8 +110,8 @@ def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
 def choose_approval(
     screen: Screen, ask: ReadAnswer | None, *, unsafe: bool, yes: bool
 ) -> Approve | None:
-    """Who approves changes: the user, or where nobody can be asked, `yes`. None refuses all. Raises
-    UsageError for contradictory flags.
+    """Who approves changes: the user with `ask`, or everybody with `yes` where nobody can be asked.
+    None refuses all changes. Raises UsageError for contradictory flags.
     """
     if yes and not unsafe:
         raise UsageError(

@@ -111,9 +111,14 @@ class BlockRenderer:
         return wrap(text, width)
 
     def _table(self, node: SyntaxTreeNode, width: int) -> list[Text]:
-        cells = [row.children for part in node.children for row in part.children]
-        lines = [[self._inline(cell) for cell in row] for row in cells]
-        return table_rows(lines, [_alignment(cell) for cell in cells[0]], width)
+        lines: list[list[Text]] = []
+        aligns: list[str] = []
+        # The head and the body
+        for part in node.children:
+            for row in part.children:
+                lines.append([self._inline(cell) for cell in row.children])
+                aligns = aligns or [_alignment(cell) for cell in row.children]
+        return table_rows(lines, aligns, width)
 
     def _inline(self, node: SyntaxTreeNode) -> Text:
         return InlineText(_inline_tokens(node), self.links).text

@@ -4,7 +4,7 @@ model.
 The answers are saved to the settings unless the user says no. Ctrl-C leaves and changes nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -119,18 +119,26 @@ def _model_offers(loaded: LoadedConfig) -> dict[str, ModelSettings]:
     has_other = "openai.base_url" in loaded.origins or loaded.env.get("OPENAI_BASE_URL")
     servers = {} if has_other else {"llama.cpp": llama_cpp}
     for each in available_models(loaded, SERVER_TIMEOUT, servers):
-        names = [name for name in each.names if "embed" not in name and name != "offline"]
+        names = [name for name in each.names if _is_chat_model(name)]
         preferred = _preferred_models(each.provider)
         if preferred:
             begins = [f"{each.provider}/{prefix}" for prefix in preferred]
             hosted |= {name: {} for name in _best_names(names, begins)}
         elif each.provider == "llama.cpp":
-            needed = {"openai.base_url": llama_cpp.server.address, "openai.key_variable": LLAMA_KEY}
-            for name in names:
-                local[name.replace("llama.cpp/", "openai/", 1)] = needed
+            local |= _llama_cpp_offers(names, llama_cpp.server.address)
         else:
             local |= {name: {} for name in names}
     return dict(islice(local.items(), MAX_MODELS)) | hosted
+
+
+def _llama_cpp_offers(names: Iterable[str], address: str) -> dict[str, ModelSettings]:
+    """The models of a llama.cpp server, which are used like OpenAI's."""
+    needed = {"openai.base_url": address, "openai.key_variable": LLAMA_KEY}
+    return {name.replace("llama.cpp/", "openai/", 1): needed for name in names}
+
+
+def _is_chat_model(name: str) -> bool:
+    return "embed" not in name and name != "offline"
 
 
 def _best_names(names: Sequence[str], begins: Sequence[str]) -> list[str]:

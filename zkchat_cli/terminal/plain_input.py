@@ -31,6 +31,7 @@ MAX_RECALLED = 1000
 class PlainInputLine:
     """Has the methods of `InputLine`. Only `ask` shows anything."""
 
+    # The line being typed, which readline does not tell
     text = ""
 
     def __init__(self, prompt: str, completer: InputCompleter, history: VaultHistory) -> None:
@@ -38,21 +39,17 @@ class PlainInputLine:
         self._completer = completer
         self._history = history
         self._matches: list[str] = []
-        self._asked_before = self._is_reading = False
+        self._asked_before = False
+        self._is_reading = False
+        # When Ctrl-C was pressed last, in seconds of the monotonic clock
         self._interrupted_at = float("-inf")
 
     def ask(self, default: str = "") -> str:
         """The next line. Raises EOFError at the end of the input or after a second Ctrl-C,
         KeyboardInterrupt after the first.
         """
-        # The history of the vault is known now
-        if not self._asked_before and readline is not None:
-            for line in reversed([*islice(self._history.load_history_strings(), MAX_RECALLED)]):
-                readline.add_history(line.replace("\n", " "))
-            # The whole line is what is completed
-            readline.set_completer_delims("")
-            readline.set_completer(self._complete)
-            readline.parse_and_bind("tab: complete")
+        if not self._asked_before:
+            self._set_up_readline()
         self._asked_before = True
         self._is_reading = True
         try:
@@ -73,7 +70,20 @@ class PlainInputLine:
                 readline.add_history(line)
         return line
 
+    def _set_up_readline(self) -> None:
+        """Tell readline the history of the vault, which is known now, and how to complete."""
+        if readline is None:
+            return
+        newest_first = list(islice(self._history.load_history_strings(), MAX_RECALLED))
+        for line in reversed(newest_first):
+            readline.add_history(line.replace("\n", " "))
+        # The whole line is what is completed
+        readline.set_completer_delims("")
+        readline.set_completer(self._complete)
+        readline.parse_and_bind("tab: complete")
+
     def _complete(self, line: str, number: int) -> str | None:
+        """The completion of a line with this number; readline asks for one after the other."""
         if number == 0:
             self._matches = [
                 line[: len(line) - each.replaced] + each.text
@@ -82,6 +92,7 @@ class PlainInputLine:
         return self._matches[number] if number < len(self._matches) else None
 
     def use_vi_keys(self) -> None:
+        """Use vi's keys from now on."""
         if readline is not None:
             readline.parse_and_bind("set editing-mode vi")
 
@@ -89,7 +100,7 @@ class PlainInputLine:
         """There is no toolbar."""
 
     def end_input(self, *, erase: bool = False) -> None:  # noqa: ARG002
-        """In a signal handler: end the reading, if a line is read."""
+        """End the reading, if a line is read; for a signal handler."""
         if self._is_reading:
             raise EOFError
 
@@ -100,6 +111,7 @@ class PlainInputLine:
         """Completions are computed when Tab asks for them."""
 
     def print_above(self, show: Callable[[], None]) -> None:
+        """Print something before the next line is asked for."""
         show()
 
 

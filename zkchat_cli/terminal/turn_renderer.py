@@ -71,6 +71,8 @@ class TurnRenderer:
         self._view = view
         self._screen = screen
         self._display = display
+        # Not in a pipe
+        self._shows_reasoning = display.reasoning and screen.columns is not None
         # Runs of tools that are shown together on one line, each with the number of its excerpts
         self._finished: list[tuple[ToolRun, int]] = []
         # Lines about compactions, which follow the answer
@@ -78,16 +80,14 @@ class TurnRenderer:
 
     def show(self, event: events.Event) -> None:
         """Show one event."""
-        if self._finished and isinstance(event, _AFTER_TOOLS):
-            self._view.print_remark(tools_line(self._finished), "dim")
-            self._finished = []
+        if isinstance(event, _AFTER_TOOLS):
+            self._show_finished_tools()
         self._view.update(event)
         match event:
             case events.TextDelta(text):
                 self._view.add_answer(text)
-            case events.ReasoningDelta(text):
-                if self._display.reasoning and self._screen.columns is not None:
-                    self._view.add_reasoning(text)
+            case events.ReasoningDelta(text) if self._shows_reasoning:
+                self._view.add_reasoning(text)
             case events.Notice(message, hint):
                 self._view.print_remark(f"  {on_one_line(message, hint)}", "yellow")
             case events.ChangeProposed() | events.ChangeDecided():
@@ -107,6 +107,11 @@ class TurnRenderer:
         style = "" if isinstance(self._view, PlainTurnView) else "dim"
         for line in self._compactions:
             self._view.print_remark(line, style)
+
+    def _show_finished_tools(self) -> None:
+        if self._finished:
+            self._view.print_remark(tools_line(self._finished), "dim")
+            self._finished = []
 
     def _show_tool_run(self, run: ToolRun, excerpts: int) -> None:
         if run.ok and not self._display.detail:
@@ -147,8 +152,13 @@ def _show_report(
     if display.max_sources and report.lacks_source:
         print_remark(f"  {no_source_line(report.retrieval, display.hints)}", "yellow")
     if has_cost:
-        seconds = sum(_timings(report).values()) / 1000
-        print_remark(f"  {seconds:.1f} s, {usage_text(report.usage, short_count)}", "dim")
+        print_remark(f"  {_cost(report)}", "dim")
+
+
+def _cost(report: TurnReport) -> str:
+    """The time and the tokens of a turn."""
+    seconds = sum(_timings(report).values()) / 1000
+    return f"{seconds:.1f} s, {usage_text(report.usage, short_count)}"
 
 
 def _details(report: TurnReport) -> Iterable[str]:
