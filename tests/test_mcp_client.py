@@ -199,7 +199,7 @@ def test_always_holds_for_this_chat_if_it_cannot_be_saved(zkchat: Program) -> No
         file.write_text("[")
         session = replace(app, approve_call=lambda _: Decision(True, always=True)).session()
         assert session.services.approve_call(ToolCall(id="1", name="x.echo", arguments={})).allowed
-        assert app.always_allowed == {"x": ["echo"]}
+        assert app.allowed_tools is not None and app.allowed_tools.includes("x", "echo")
         [(problem, _)] = app.external.take_notices()
         assert (
             problem.startswith("x: the answer “always” holds for this chat only: ")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
+from mcp_client import connected_by_pipe
 
 RUN_WITH_FILE = """
 import importlib, sys
@@ -95,6 +96,40 @@ def test_a_file_is_a_new_tool_which_the_model_is_offered(
         stdin="/agent\n",
     )
     assert ", tell_time" in shown
+
+
+COUNT = '''"""Counts the notes."""
+
+from typing import TypedDict
+
+from zkchat_cli.tools.served_tool import ServedVault, declare_served_tool
+
+
+class NoteCount(TypedDict):
+    notes: int
+
+
+def count_notes(served: ServedVault) -> NoteCount:
+    """Count the notes."""
+    return {"notes": len(served.vault.note_paths())}
+
+
+TOOL = declare_served_tool(count_notes, order=15)
+'''
+
+
+def test_a_file_is_a_new_tool_for_other_programs(zkchat: Program, tmp_path: Path) -> None:
+    (tmp_path / "added").mkdir()
+    (tmp_path / "added" / "count_notes.py").write_text(COUNT, encoding="utf-8")
+    command = [sys.executable, "-c", RUN_WITH_FILE, "zkchat_cli.tools.served"]
+    command += [str(tmp_path / "added"), "mcp", "--vault", str(zkchat.vault)]
+    with (
+        (tmp_path / "log").open("w") as log,
+        connected_by_pipe(command, zkchat.environment, log) as client,
+    ):
+        names = [tool.name for tool in client.run("list_tools").tools]
+        assert names[:3] == ["search_notes", "count_notes", "read_note"]
+        assert client.call("count_notes")["notes"] == len(list(zkchat.vault.rglob("*.md")))
 
 
 GREET = '''"""Greet somebody."""

@@ -73,8 +73,8 @@ class App:
     always allows.
     """
     external: "McpServers | None" = None
-    # Tools that are called without asking, by their server
-    always_allowed: dict[str, list[str]] = field(default_factory=dict)
+    # None if there are no servers
+    allowed_tools: "AllowedTools | None" = None
 
     def find(self, id_: str | None) -> Conversation:
         """The stored conversation with that id or unique prefix; for None the vault's latest.
@@ -114,16 +114,14 @@ class App:
         there.
         """
         server, _, tool = call.name.partition(".")
-        if self.external is None or tool in self.always_allowed[server]:
+        if self.external is None or self.allowed_tools is None:
+            return ALLOWED
+        if self.allowed_tools.includes(server, tool):
             return ALLOWED
         decision = self.approve_call(call) if self.approve_call is not None else UNASKED_CALL
         if decision.always:
-            self.always_allowed[server].append(tool)
             try:
-                edit_toml(
-                    self.loaded.paths.config_file,
-                    {f"mcp.servers.{server}.always": self.always_allowed[server]},
-                )
+                self.allowed_tools.add(server, tool)
             except ConfigError as e:
                 self.external.add_problem(
                     server, f"the answer “always” holds for this chat only: {e.message}"
@@ -224,6 +222,26 @@ class App:
         self.vault.close()
 
 
+class AllowedTools:
+    """The tools of MCP servers that are called without asking, as the settings file has them."""
+
+    def __init__(self, loaded: LoadedConfig) -> None:
+        self._file = loaded.paths.config_file
+        servers = loaded.values.mcp.servers
+        self._names = {server: [*settings.always] for server, settings in servers.items()}
+
+    def includes(self, server: str, tool: str) -> bool:
+        """Whether a tool of a server is called without asking."""
+        return tool in self._names[server]
+
+    def add(self, server: str, tool: str) -> None:
+        """Call a tool without asking from now on, and save that. Raises ConfigError if it cannot be
+        saved; it holds for this run then.
+        """
+        self._names[server].append(tool)
+        edit_toml(self._file, {f"mcp.servers.{server}.always": self._names[server]})
+
+
 def _configured_window(loaded: LoadedConfig) -> Window | None:
     """The size of the model's window, if a setting says it."""
     origin = loaded.origins.get("context.max_tokens")
@@ -277,9 +295,7 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
         options,
         store_problem,
         external=open_servers(loaded),
-        always_allowed={
-            name: [*server.always] for name, server in loaded.values.mcp.servers.items()
-        },
+        allowed_tools=AllowedTools(loaded),
     )
 
 

@@ -60,7 +60,7 @@ def available_models(
 
     servers = {**_reachable_servers(loaded), **also}
     answers: dict[str, AvailableModels] = {}
-    # What holds until a server answers
+    # The answer of a server that never answers
     for name, model in servers.items():
         problem = ""
         if model.server.is_configured:

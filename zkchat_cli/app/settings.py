@@ -176,7 +176,7 @@ def _providers_with_model(loaded: LoadedConfig, model: str) -> list[str]:
     found = [f"{family}/{model}"]
     has_compatible_server = loaded.env.get("OPENAI_BASE_URL") or "openai.base_url" in loaded.origins
     if family == "ollama" and has_compatible_server:
-        # A compatible server has open models, too
+        # A server that is compatible with OpenAI's may have open models, too
         found.append(f"openai/{model}")
     return found
 

@@ -57,11 +57,11 @@ EXIT_CODES = {
     "provider": 4,
 }
 GC_THRESHOLDS = 100_000, 20, 50
-"""Imports, turns and an index build free little: looking for cycles costs 30 ms of start-up and 5
-ms of a turn.
+"""Python seldom looks for cycles of objects. Imports, turns and indexing free little, and looking
+would cost 30 ms of start-up and 5 ms of a turn.
 """
 INTERRUPTED = 130
-# As of a program ended by SIGPIPE, such as git or cat, when the reader of its output is gone
+# The reader of the output is gone: the code of a program that SIGPIPE ended, such as git or cat
 OUTPUT_CLOSED = 141
 MOST_WORDS = 2
 """Words of a mistyped command; more are a question."""
@@ -189,7 +189,7 @@ def _prepare_stream(name: str) -> None:
     if not hasattr(stream, "reconfigure"):
         return
     if name == "stdin":
-        # Perhaps with a byte order mark, as Windows programs write
+        # Windows programs may write a byte order mark
         stream.reconfigure(encoding="utf-8-sig", errors="replace")
     else:
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")

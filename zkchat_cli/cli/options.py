@@ -29,7 +29,7 @@ CONVENTIONS: dict[str, Any] = {
 
 class _Formatter(TyperGroup.context_class.formatter_class):  # type: ignore[misc, name-defined]  # of the click in Typer
     def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **named: Any) -> None:
-        # Without types
+        # The left column without the types of values, such as <int>
         super().write_dl(
             [(re.sub(r" <\S+>$", "", left), right) for left, right in rows], *args, **named
         )
@@ -234,6 +234,6 @@ NOTES = ("as_json", "vault", "config_file")
 CHAT = ("agent", "strategy", "max_context", "vault", "model", "config_file")
 # Options of commands that build a prompt
 PROMPT = tuple(SHARED)
-# The same for a stored conversation, which has its agent
+# The same options for a stored conversation, which has an agent already
 COMPACT = PROMPT[1:]
 EXPORT = CHAT[1:]

@@ -67,7 +67,7 @@ class ServedTool(NamedTuple):
     description: str
     # Gets the ServedVault and the arguments by their names; returns a TypedDict
     run: Callable[..., Any]
-    # Position in the list of tools, most used first; in steps of ten, so that there is room
+    # Position in the list of tools, most used first; in steps of ten, so that others fit between
     order: int
     # Whether the vault must be there, and is scanned before a call
     reads_notes: bool = True

@@ -180,7 +180,7 @@ def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption =
     folder = ctx.paths.agents_folder
     file = loader.agent_file(folder, name)
     if not file.exists():
-        # Raises the error of an unknown one
+        # An unknown agent has another error
         loader.load_agent(folder, name)
         raise UsageError(
             f"{name} is built in and cannot be deleted",

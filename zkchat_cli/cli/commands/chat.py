@@ -102,7 +102,7 @@ def _start_session(
     """
     from zkchat_cli.app.settings import demo_folder
 
-    # Imports models
+    # Imports the models of pydantic, which the first prompt does not need
     from zkchat_cli.terminal.approval import ask_about_call, choose_approval
 
     approve = choose_approval(ctx.screen, ask, unsafe=choices.unsafe, yes=choices.yes)

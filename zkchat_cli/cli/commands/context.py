@@ -248,7 +248,7 @@ def export(
         with ctx.open_session(id_) as session:
             text = exporter.export(session.request())
     else:
-        # Works even if the vault is gone
+        # The store alone works even if the vault is gone
         with ctx.open_store(anywhere=id_ is not None) as (store, root):
             text = exporter.export(
                 store.archive(store.find(id_, root).id, prompts=exporter.prompts)

@@ -53,7 +53,7 @@ def list_(ctx: CommandContext) -> None:
     where = ctx.paths
     rows = []
     lines = []
-    # A damaged file is an error here
+    # Raises the error of a damaged file, which `find_key` takes for an empty one
     credentials.read_keys(where)
     for provider, (variable, address) in keyed_servers(ctx.config).items():
         key = credentials.find_key(provider, variable, os.environ, where).for_address(address)

@@ -10,7 +10,7 @@ from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LISTED = 30
 MOST_LISTED = 100
-# Tags of a note in an answer
+# Tags of one note in an answer
 MOST_TAGS = 10
 
 

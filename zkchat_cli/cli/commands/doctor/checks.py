@@ -25,7 +25,7 @@ from zkchat_cli.vault.search import embedder as embedding
 from zkchat_cli.views.text import describe_semantic_status
 
 SAMPLE = "zkchat counts tokens"
-# Its name, and a function that returns what it found or raises the problem
+# The name of a check, and a function that returns what it found or raises the problem
 Check = tuple[str, Callable[[], str]]
 
 
