@@ -163,7 +163,7 @@ OPENERS = {
     "fileio.py": "the one reader",
     "registry.py": "the package's own files",
     "exporters/html/__init__.py": "the package's own template",
-    "gui/widgets.py": "the package's own style sheet",
+    "gui/styled_browser.py": "the package's own style sheet",
     "app/settings.py": "the package's own notes",
     "cli/app.py": "os.devnull",
     "cli/commands/mcp.py": "the package's own skill",
