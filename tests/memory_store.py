@@ -263,6 +263,7 @@ class MemoryStore(SessionStore):
 
     def __init__(self, data: _Data | None = None) -> None:
         self._data = data or _Data()
+        self.write_error: StoreUnwritable | None = None
         facts = MemoryFacts(self._data)
         self.facts = facts
         self.prompts = MemoryPrompts(self._data)
@@ -271,10 +272,6 @@ class MemoryStore(SessionStore):
     @property
     def persistent(self) -> bool:
         return False
-
-    @property
-    def write_error(self) -> StoreUnwritable | None:
-        return None
 
     def changes(self) -> StoreChanges:
         return StoreChanges(own=self._data.changes, others=0)
@@ -425,12 +422,10 @@ class MemoryStore(SessionStore):
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         return tuple(self._talk(conversation_id).log.values())
 
-    def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
+    def history(self, conversation_id: str, last: int | None = None) -> tuple[ZkChatMessage, ...]:
         head_id = self._talk(conversation_id).conversation.head_id
-        return branch_to(self.log(conversation_id), head_id)
-
-    def latest(self, conversation_id: str, count: int) -> tuple[ZkChatMessage, ...]:
-        return self.history(conversation_id)[-count:]
+        branch = branch_to(self.log(conversation_id), head_id)
+        return branch if last is None else branch[-last:]
 
     def search(
         self,

@@ -149,10 +149,10 @@ def test_an_empty_store_says_how_to_start(store: ChatSessionStore) -> None:
 
 def test_the_latest_messages_are_those_of_the_branch_in_use(store: ChatSessionStore) -> None:
     two_turns(store)
-    assert ids(store.latest("c1", 3)) == ["a1", "q2", "a2"]
-    assert ids(store.latest("c1", 9)) == ["q1", "a1", "q2", "a2"]
+    assert ids(store.history("c1", last=3)) == ["a1", "q2", "a2"]
+    assert ids(store.history("c1", last=9)) == ["q1", "a1", "q2", "a2"]
     store.move_head("c1", "a1")
-    assert ids(store.latest("c1", 2)) == ["q1", "a1"]
+    assert ids(store.history("c1", last=2)) == ["q1", "a1"]
 
 
 def test_a_branch_never_leaves_its_conversation(store: ChatSessionStore) -> None:

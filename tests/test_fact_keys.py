@@ -5,7 +5,7 @@ from factories import takes_less_than
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.memory.facts import MAX_KEY, suggest_key
+from zkchat_cli.memory.fact_keys import MAX_KEY, suggest_key
 
 REPLACED = [
     ("The deadline is 1 May", "The deadline is 3 June"),

@@ -26,12 +26,12 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
 from zkchat_cli.memory import facts
+from zkchat_cli.memory.fact_keys import suggest_key
 from zkchat_cli.memory.facts import (
     StoredMemory,
     choose_for_prompt,
     parse_facts,
     rank_by_relevance,
-    suggest_key,
 )
 from zkchat_cli.memory.memory import SHARE
 from zkchat_cli.models.citations import Citation

@@ -23,7 +23,11 @@ from factories import (
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.memory.memory import MAX_EXCERPT, citations_to_links, cut_around_query
+from zkchat_cli.memory.conversation_search import (
+    MAX_EXCERPT,
+    citations_to_links,
+    cut_around_query,
+)
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore

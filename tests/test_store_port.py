@@ -134,7 +134,7 @@ def test_an_unknown_id_is_an_error_with_a_next_step(store: port.SessionStore) ->
         lambda: store.conversation("gone"),
         lambda: store.log("gone"),
         lambda: store.history("gone"),
-        lambda: store.latest("gone", 1),
+        lambda: store.history("gone", 1),
         lambda: store.archive("gone"),
         lambda: store.rename("gone", "title"),
         lambda: store.move_head("gone", None),
@@ -248,7 +248,7 @@ def test_the_latest_messages_are_those_of_the_current_branch(
 ) -> None:
     store_turns(store)
     store.move_head("c1", head)
-    assert ids(store.latest("c1", count)) == expected
+    assert ids(store.history("c1", last=count)) == expected
 
 
 def test_nothing_refers_to_another_conversation(store: port.SessionStore) -> None:

@@ -26,7 +26,8 @@ from zkchat_cli.config import loader
 from zkchat_cli.config.credentials import write_keys
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.events import ChangeDecided
-from zkchat_cli.memory.project import MAX_PATHS, MemoryLoader
+from zkchat_cli.memory.memory_paths import MAX_PATHS
+from zkchat_cli.memory.project import MemoryLoader
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.store.input_history import append_line
 from zkchat_cli.terminal.approval import ApprovalPrompt

@@ -47,7 +47,7 @@ def read_last_page(session: ZkChatSession, conversation_id: str) -> TranscriptPa
     """The last turns of another conversation, which need not be loaded for that."""
     # The session's own connection is busy with reading all of it
     with closing(session.store.reopen()) as store:
-        messages = store.latest(conversation_id, READ_FIRST)
+        messages = store.history(conversation_id, last=READ_FIRST)
     return render_page([*split_into_exchanges(messages)][-PAGE:])
 
 

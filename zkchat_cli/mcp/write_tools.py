@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.mcp.server import NoteServer
-from zkchat_cli.memory.project import MemoryPaths
+from zkchat_cli.memory.memory_paths import MemoryPaths
 from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.tools import load_tools
 from zkchat_cli.tools.base import Tool, read_parameters

@@ -1,24 +1,18 @@
-"""Facts: what a text says of them, the keys they are stored under, and how relevant each is to a
-message.
+"""Facts: which ones a text has, and how relevant each is to a message.
 
-The key of "NAME: VALUE" and "NAME = VALUE" is the name, and a new value replaces the old one. "NAME
-is VALUE" does so only for things that have one value at a time, such as a deadline. In doubt both
-facts stay: the user can forget a fact too many, but cannot restore a lost one.
-
-Ranking is BM25 over stemmed words, fused with meaning as in the
-search of notes, both times recency: an old fact counts half, never nothing.
+Ranking is BM25 over stemmed words, fused with meaning as in the search of notes, both times
+recency: an old fact counts half, never nothing.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain, count
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
+from zkchat_cli.errors import UsageError
 from zkchat_cli.markdown.blocks import blocks, is_delimiter_row, table_cells
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models.facts import Fact
@@ -29,11 +23,9 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import (
     ENGLISH,
     LANGUAGES,
-    STOPWORDS,
     content_stems,
     content_terms,
     detect_language,
-    fold,
     stem,
 )
 from zkchat_cli.tokens.counter import TokenCounter
@@ -55,29 +47,14 @@ something else gets .12 facts (.04, .02).
 # So many cosines show what is usual: some models give .75 to unrelated texts. Only what is above it
 # is similar.
 MIN_FOR_AVERAGE = 10
+# Items of which the one with most of a message's words says how well words fit
+_BEST = 3
 MAX_FACT = 2_000  # characters
-MAX_KEY = 48
-MAX_NAME_WORDS = 6
+# Characters in the description of a fact's source
+_LONGEST_SOURCE = 80
+_LONGEST_TITLE = 60
+_SECONDS_OF_A_DAY = 86_400
 _CONTROL = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_ENTRY = lazy_pattern(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*\S")
-_IS = lazy_pattern(r"([^\s.!?][^.!?\n]{0,80}?)(?:\s+(?:is|are)\s+|是)\S", re.IGNORECASE)
-_ARTICLE = lazy_pattern(r"^(?:(?:the|a|an|my|our|your|please|remember|that)\s+)+", re.IGNORECASE)
-_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
-# labels before many different facts
-_LABELS = frozenset(
-    (
-        "note todo reminder remember idea important warning tip hint fyi ps nb attention "
-        "question fact task 注意 备注"
-    ).split()
-)
-_SINGLE_VALUED = frozenset(
-    """name number phone mobile email address password pin birthday age height weight size colour color price cost rent salary fee budget
-    deadline date start end location capital username url version status owner manager goal limit language timezone amount quantity model
-    favourite favorite preferred current""".split()
-)
-_SINGLE_VALUED_CHINESE = tuple(
-    "密码 电话 号码 邮箱 地址 生日 名字 年龄 身高 体重 价格 日期 时间 版本 状态".split()
-)
 
 
 class StoredMemory(NamedTuple):
@@ -102,16 +79,29 @@ class StoredMemory(NamedTuple):
 
     @property
     def reason(self) -> str:
-        return (
-            f"shares {', '.join(self.shared_words)} with the message"
-            if self.shared_words
-            else "means something similar"
-        )
+        """Why the item is in a prompt."""
+        if self.shared_words:
+            return f"shares {', '.join(self.shared_words)} with the message"
+        return "means something similar"
 
 
 def clean_fact(text: str) -> str:
     """One line without control characters."""
     return " ".join(_CONTROL.sub(" ", text).split())
+
+
+def check_fact(content: str) -> None:
+    """Raises UsageError for what cannot be remembered."""
+    if not any(c.isalnum() for c in content):
+        raise UsageError(
+            "there is nothing to remember",
+            "Give a fact, such as: the roofer's number is 0171 5550",
+        )
+    if len(content) > MAX_FACT:
+        raise UsageError(
+            f"that is too long to remember: {len(content)} characters of at most {MAX_FACT}",
+            "Write a note and remember where it is: notes can be searched.",
+        )
 
 
 def parse_facts(text: str) -> list[str]:
@@ -121,90 +111,65 @@ def parse_facts(text: str) -> list[str]:
     found: list[str] = []
     for block in blocks(text, lenient=True):
         if block.kind == "table":
-            found += (
-                " · ".join(table_cells(row)) for row in block.lines if not is_delimiter_row(row)
-            )
+            found += _rows_of(block.lines)
         elif block.kind in ("paragraph", "item", "callout"):
             found.append(block.text)
         elif block.kind == "indented":
             # A list below a heading is often indented, code is seldom a file of facts
             found += parse_facts("\n".join(line.lstrip() for line in block.lines))
-    return [clean_fact(fact) for fact in found if any(c.isalnum() for c in fact)]
+    cleaned = map(clean_fact, found)
+    return [fact for fact in cleaned if any(c.isalnum() for c in fact)]
 
 
-def suggest_key(content: str, facts: Mapping[str, str]) -> str:
-    """A key for a fact: its name, which may be that of an older fact, or a new key made of its
-    first words. `facts`: the others by key.
-    """
-    entry = _ENTRY.match(content)
-    match = entry or _IS.match(content)
-    words = (
-        [word for word in _words(_ARTICLE.sub("", match[1])) if word not in ("the", "of")]
-        if match
-        else []
-    )
-    if (
-        0 < len(words) <= MAX_NAME_WORDS
-        and words[0] not in _LABELS
-        and any(word not in STOPWORDS for word in words)
-    ):
-        is_single = not _SINGLE_VALUED.isdisjoint((words[0], words[-1])) or words[-1].endswith(
-            _SINGLE_VALUED_CHINESE
-        )
-        if (entry or is_single) and (name := slugify(" ".join(words))):
-            return name
-    first = (
-        slugify(
-            " ".join(
-                [word for word in _words(content[:2000]) if word not in STOPWORDS][:MAX_NAME_WORDS]
-            )
-        )
-        or "fact"
-    )
-    numbered = (f"{first[: MAX_KEY - 4].strip('-')}-{n}" for n in count(2))
-    return next(key for key in chain([first], numbered) if facts.get(key, content) == content)
-
-
-def slugify(text: str) -> str:
-    """The words of a text without case and accents, joined by hyphens; at most `MAX_KEY`
-    characters.
-    """
-    return "-".join(_words(text[: 4 * MAX_KEY]))[:MAX_KEY].strip("-")
-
-
-def _words(text: str) -> list[str]:
-    return [re.sub("['’]", "", word) for word in _WORD.findall(fold(text))]
+def _rows_of(lines: Sequence[str]) -> list[str]:
+    """The rows of a table as lines of text."""
+    rows = [line for line in lines if not is_delimiter_row(line)]
+    return [" · ".join(table_cells(row)) for row in rows]
 
 
 def recall_fact(fact: Fact) -> StoredMemory:
+    """A fact with the line that a model gets of it."""
     line = f"- {fact.content} ({fact.key}; {fact.created_at[:10]}; {describe_source(fact)})"
     return StoredMemory(
-        "fact", fact.key, fact.content, line, fact.created_at, None, fact.last_accessed, fact.agent
+        kind="fact",
+        key=fact.key,
+        content=fact.content,
+        prompt_line=line,
+        date=fact.created_at,
+        last_accessed=fact.last_accessed,
+        agent=fact.agent,
     )
 
 
 def describe_source(fact: Fact) -> str:
     """Who stored the fact and where: "told by the user in “The roof”"."""
-    noted = (
-        f"noted by the agent {fact.agent} for itself" if fact.agent else "noted by the assistant"
-    )
-    who = {"user": "told by the user", "model": noted}.get(
-        fact.source, f"imported from {truncate(fact.source, 80)}"
-    )
-    return f"{who} in “{truncate(fact.title, 60)}”" if fact.title else who
+    if fact.source == "user":
+        who = "told by the user"
+    elif fact.source != "model":
+        who = f"imported from {truncate(fact.source, _LONGEST_SOURCE)}"
+    elif fact.agent:
+        who = f"noted by the agent {fact.agent} for itself"
+    else:
+        who = "noted by the assistant"
+    if not fact.title:
+        return who
+    return f"{who} in “{truncate(fact.title, _LONGEST_TITLE)}”"
 
 
 def recall_cited_note(note: NoteUsage, summary: str | None) -> StoredMemory:
+    """A note that is often cited, with the line that a model gets of it. `summary`: the note in one
+    line, if there is one.
+    """
     often = f"cited in {note.conversations} conversations, last on {note.last_used[:10]}"
-    line = f"- {write_link(note.relative_path)}{': ' + summary if summary else ''} ({often})"
+    about = f": {summary}" if summary else ""
     return StoredMemory(
-        "document",
-        note.relative_path,
-        summary or "",
-        line,
-        note.last_used,
-        note.relative_path,
-        note.last_used,
+        kind="document",
+        key=note.relative_path,
+        content=summary or "",
+        prompt_line=f"- {write_link(note.relative_path)}{about} ({often})",
+        date=note.last_used,
+        relative_path=note.relative_path,
+        last_accessed=note.last_used,
     )
 
 
@@ -216,51 +181,97 @@ def rank_by_relevance(
     cosines: Mapping[StoredMemory, float] | None = None,
 ) -> tuple[StoredMemory, ...]:
     """The items that share a word with the message, in any form, or mean something similar, best
-    first. `languages`: of the notes; that of the items is added. `cosines`: how near items are to
+    first.
+
+    `languages` are those of the notes; that of the items is added. `cosines`: how near items are to
     the message by meaning, as far as known.
     """
     # 12 ms, which the budget bar does not need
     from zkchat_cli.vault.search.lexical import DEVIATIONS, fuse
 
-    # One fact is too short to tell
-    spoken = {*languages, _detect_language(" ".join(item.content for item in items))}
-    languages = tuple(language for language in LANGUAGES if language in spoken) or (ENGLISH,)
-    query = {stem(term, languages): term for term in reversed(content_terms(message))}
-    counts = [_count_words(item.key, item.content, languages) for item in items]
-    average = sum(words.total() for words in counts) / max(1, len(counts)) or 1.0
-    frequency = Counter(term for words in counts for term in query if term in words)
-    rarities = {term: rarity(frequency[term], len(items)) for term in query}
     recency = [_recency(item.date, now) for item in items]
-    shared = [[term for term in reversed(query) if term in words] for words in counts]
+    words = _match_words(message, items, languages)
     by_words: dict[int, float] = {}
-    for number, words in enumerate(counts):
-        counted = {term: words[term] for term in shared[number]}
-        if score := BM25.score(counted, rarities, BM25.norm(words.total(), average)):
+    for number, score in enumerate(words.scores):
+        if score:
             by_words[number] = score * recency[number]
-    best = sorted(by_words, key=lambda number: -by_words[number])[:3]
-    coverage = max(
-        (sum(rarities[term] for term in shared[number]) for number in best), default=0.0
-    ) / (sum(rarities.values()) or 1.0)
-    near = (
-        {number: cosines[item] for number, item in enumerate(items) if item in cosines}
-        if cosines
-        else {}
-    )
-    usual = fmean(near.values()) + pstdev(near.values()) if len(near) >= MIN_FOR_AVERAGE else 0.0
-    similar = {number for number, cosine in near.items() if cosine >= max(SIMILAR, usual)}
-    by_meaning = {
-        n: DEVIATIONS * near[n] * recency[n] for n in near if n in by_words or n in similar
-    }
+    near = _cosines_by_number(items, cosines or {})
+    similar = _similar_items(near)
+    by_meaning: dict[int, float] = {}
+    for number, cosine in near.items():
+        if number in by_words or number in similar:
+            by_meaning[number] = DEVIATIONS * cosine * recency[number]
     least = MIN_SHARE_OF_BEST * max(by_words.values(), default=0.0)
-    ranked = []
-    for n, score in fuse(by_words, by_meaning, coverage).items():
-        common = tuple(query[term] for term in shared[n])
-        ranked.append(
-            items[n]._replace(
-                score=score, shared_words=common, fits_prompt=n in similar or by_words[n] >= least
-            )
-        )
+    ranked: list[StoredMemory] = []
+    for number, score in fuse(by_words, by_meaning, words.coverage_of_best(by_words)).items():
+        fits_prompt = number in similar or by_words[number] >= least
+        shared = tuple(words.written[stemmed] for stemmed in words.shared[number])
+        item = items[number]
+        ranked.append(item._replace(score=score, shared_words=shared, fits_prompt=fits_prompt))
     return tuple(ranked)
+
+
+class _WordMatches(NamedTuple):
+    """The words that a message shares with items, by the numbers of the items."""
+
+    written: Mapping[str, str]  # the message's words as they are written, by their stems
+    rarities: Mapping[str, float]  # of the stems, among the items
+    shared: Sequence[Sequence[str]]  # the stems that each item has
+    scores: Sequence[float]  # of each item, by BM25
+
+    def coverage_of_best(self, by_words: Mapping[int, float]) -> float:
+        """The largest share of the message's words, weighted by their rarity, that one of the best
+        items has.
+        """
+        best = sorted(by_words, key=lambda number: -by_words[number])[:_BEST]
+        covered = [sum(self.rarities[word] for word in self.shared[number]) for number in best]
+        return max(covered, default=0.0) / (sum(self.rarities.values()) or 1.0)
+
+
+def _match_words(
+    message: str, items: Sequence[StoredMemory], languages: Sequence[str]
+) -> _WordMatches:
+    known = _known_languages(items, languages)
+    # Of words with the same stem the first one is named
+    written = {stem(term, known): term for term in reversed(content_terms(message))}
+    counts = [_count_words(item.key, item.content, known) for item in items]
+    average = sum(words.total() for words in counts) / max(1, len(counts)) or 1.0
+    shared = [_shared_words(written, words) for words in counts]
+    frequency: Counter[str] = Counter()
+    for common in shared:
+        frequency.update(common)
+    rarities = {word: rarity(frequency[word], len(items)) for word in written}
+    scores: list[float] = []
+    for words, common in zip(counts, shared, strict=True):
+        counted = {word: words[word] for word in common}
+        scores.append(BM25.score(counted, rarities, BM25.norm(words.total(), average)))
+    return _WordMatches(written, rarities, shared, scores)
+
+
+def _shared_words(query: dict[str, str], words: Mapping[str, int]) -> list[str]:
+    """The stems of a message that an item has, in the message's order."""
+    return [word for word in reversed(query) if word in words]
+
+
+def _known_languages(items: Sequence[StoredMemory], languages: Sequence[str]) -> tuple[str, ...]:
+    """These languages and that of the items: one fact is too short to tell its language."""
+    spoken = {*languages, _detect_language(" ".join(item.content for item in items))}
+    return tuple(language for language in LANGUAGES if language in spoken) or (ENGLISH,)
+
+
+def _cosines_by_number(
+    items: Sequence[StoredMemory], cosines: Mapping[StoredMemory, float]
+) -> dict[int, float]:
+    return {number: cosines[item] for number, item in enumerate(items) if item in cosines}
+
+
+def _similar_items(near: Mapping[int, float]) -> set[int]:
+    """The numbers of the items that are near enough to be found by meaning alone."""
+    least = SIMILAR
+    if len(near) >= MIN_FOR_AVERAGE:
+        usual = fmean(near.values()) + pstdev(near.values())
+        least = max(SIMILAR, usual)
+    return {number for number, cosine in near.items() if cosine >= least}
 
 
 _detect_language = lru_cache(maxsize=2)(detect_language)
@@ -277,7 +288,8 @@ def _recency(date: str, now: str) -> float:
         age = datetime.fromisoformat(now) - datetime.fromisoformat(date)
     except (ValueError, TypeError):
         return 0.5
-    return 0.5 + 0.5 * math.exp2(-max(0.0, age.total_seconds() / 86_400) / HALF_LIFE)
+    days = max(0.0, age.total_seconds() / _SECONDS_OF_A_DAY)
+    return 0.5 + 0.5 * math.exp2(-days / HALF_LIFE)
 
 
 def choose_for_prompt(
@@ -286,19 +298,18 @@ def choose_for_prompt(
     """The relevant items that fit into `budget` tokens, best first."""
     chosen: list[MemoryItem] = []
     for each in ranked:
+        # With its line end
         tokens = counter.count(each.prompt_line) + 1
         if each.fits_prompt and tokens <= budget and len(chosen) < MAX_ITEMS:
             budget -= tokens
-            path = each.relative_path or ""
-            chosen.append(
-                MemoryItem(
-                    path,
-                    each.prompt_line,
-                    tokens,
-                    each.reason,
-                    kind=each.kind,
-                    key=each.key,
-                    agent=each.agent,
-                )
+            item = MemoryItem(
+                relative_path=each.relative_path or "",
+                content=each.prompt_line,
+                tokens=tokens,
+                reason=each.reason,
+                kind=each.kind,
+                key=each.key,
+                agent=each.agent,
             )
+            chosen.append(item)
     return tuple(chosen)

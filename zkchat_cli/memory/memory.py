@@ -6,44 +6,58 @@ can still be listed and forgotten.
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from zkchat_cli.agents.loader import Agent
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
-from zkchat_cli.memory import facts, project
+from zkchat_cli.memory import fact_keys, facts, project
+from zkchat_cli.memory.conversation_search import describe_found
 from zkchat_cli.memory.facts import StoredMemory
+from zkchat_cli.memory.memory_paths import MemoryPaths
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import NoteUsage
-from zkchat_cli.store.port import SessionStore
-from zkchat_cli.text.truncate import truncate_to_minute
-from zkchat_cli.text.words import detect_languages, terms
+from zkchat_cli.store.port import SessionStore, StoreChanges
+from zkchat_cli.text.words import terms
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem
-from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
+# Shares of the tokens for messages: of all of memory, of the files in the vault's root, of the
+# user's and of the agent's file, and of the files in folders. Facts get the rest.
 SHARE = 0.2
 ROOT_SHARE = 0.12
 PRIVATE_SHARE = 0.04
 FOLDER_SHARE = 0.04
-"""Shares of the messages' budget: all of memory, root files, the user's and the agent's file each,
-folder files. Facts get the rest.
-"""
 MAX_RECALLED_MESSAGES = 20
-# Characters of a message in an excerpt
-MAX_EXCERPT = 700
+# Keys that an error names
+_NEAREST_KEYS = 3
+_NAMED_KEYS = 5
+
+
+class _Choice(NamedTuple):
+    """The items chosen for a question, and what they were chosen by."""
+
+    question: str
+    budget: int
+    counter: TokenCounter
+    items: tuple[project.MemoryItem, ...]
+
+    def is_for(self, question: str, budget: int, counter: TokenCounter) -> bool:
+        return (self.question, self.budget, self.counter) == (question, budget, counter)
 
 
 class Memory:
-    """What outlasts the conversation, as this conversation uses it. `about` gives the one-line
-    summary of a note; `semantic` is a model on this machine, which stored vectors of facts are
-    compared by.
+    """What outlasts the conversation, as this conversation uses it.
+
+    `about` gives the one-line summary of a note. `semantic` compares the stored vectors of facts
+    with a message; its model is on this machine.
     """
 
     def __init__(
@@ -67,27 +81,21 @@ class Memory:
         self._vault_key = str(vault.root)
         self.enabled = settings.context.memory_integration
         self._file_names = project.memory_file_names(settings.memory)
-        self.memory_paths = project.MemoryPaths(vault.root, self._file_names, agents_folder)
+        self.memory_paths = MemoryPaths(vault.root, self._file_names, agents_folder)
         self.switches = settings.memory
-        self._chosen: (
-            tuple[tuple[str, int, TokenCounter], tuple[project.MemoryItem, ...]] | None
-        ) = None
+        self._chosen: _Choice | None = None
         self._in_turn = False
         self._facts: tuple[Fact, ...] = ()
-        self._facts_version: tuple[int, int] | None = None
+        self._facts_version: StoreChanges | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
         # The memory files outside the vault, as far as they are switched on
         self.private: dict[project.MemoryKind, Path] = {}
-        if self.enabled and agents_folder is not None and settings.memory.user:
+        if self.enabled and settings.memory.user and agents_folder is not None:
             self.private["user"] = agents_folder.parent / project.USER_FILE
-        if (
-            self.enabled
-            and agent is not None
-            and agent.memory_file is not None
-            and settings.memory.agent
-        ):
-            self.private["agent"] = agent.memory_file
+        agents_file = agent.memory_file if agent is not None else None
+        if self.enabled and settings.memory.agent and agents_file is not None:
+            self.private["agent"] = agents_file
         self.conversation_id: str | None = None
         self.message_id: str | None = None
         with suppress(StoreError):
@@ -99,20 +107,21 @@ class Memory:
         """The memory files in the vault's root; `budget` are the tokens for all messages."""
         if not self.enabled or not self.switches.project:
             return ()
-        return project.MemoryLoader(
-            self._vault.root, self.notify, int(ROOT_SHARE * budget), counter, self._file_names
-        ).load_root()
+        limit = int(ROOT_SHARE * budget)
+        return self._vault_loader(limit, counter).load_root()
+
+    def _vault_loader(self, limit: int, counter: TokenCounter) -> project.MemoryLoader:
+        return project.MemoryLoader(self._vault.root, self.notify, limit, counter, self._file_names)
 
     def fixed_items(self, budget: int, counter: TokenCounter) -> tuple[project.MemoryItem, ...]:
         """The memory at the front of every prompt: the user's, the vault's, then the agent's
         own.
         """
         limit = int(PRIVATE_SHARE * budget)
-        private = {}
+        private: dict[str, tuple[project.MemoryItem, ...]] = {}
         for kind, file in self.private.items():
-            private[kind] = project.MemoryLoader(
-                file.parent, self.notify, limit, counter
-            ).load_private(kind, file)
+            loader = project.MemoryLoader(file.parent, self.notify, limit, counter)
+            private[kind] = loader.load_private(kind, file)
         return (
             *private.get("user", ()),
             *self.project_items(budget, counter),
@@ -132,29 +141,45 @@ class Memory:
         if not self.enabled:
             return ()
         fixed = self.fixed_items(budget, counter)
-        notes = project.find_active_notes(current, recent) if self.switches.project else []
-        limit = int(FOLDER_SHARE * budget)
-        loaded = {item.relative_path for item in fixed}
-        folders = project.MemoryLoader(
-            self._vault.root, self.notify, limit, counter, self._file_names, loaded
-        ).load_folders(notes)
+        folders = self._folder_items(current, recent, fixed, int(FOLDER_SHARE * budget), counter)
         question = next((m.prompt_text for m in current if m.role == "user"), "")
         left = int(SHARE * budget) - sum(item.tokens for item in (*fixed, *folders))
-        inputs = (question, left, counter)
+        return (*folders, *self._relevant_items(question, left, counter))
+
+    def _folder_items(
+        self,
+        current: Sequence[ZkChatMessage],
+        recent: Sequence[ZkChatMessage],
+        fixed: Iterable[project.MemoryItem],
+        limit: int,
+        counter: TokenCounter,
+    ) -> tuple[project.MemoryItem, ...]:
+        """The memory files in the folders of the active notes, without those in `fixed`."""
+        if not self.switches.project:
+            return ()
+        loader = self._vault_loader(limit, counter)
+        loader.seen.update(item.relative_path for item in fixed)
+        return loader.load_folders(project.find_active_notes(current, recent))
+
+    def _relevant_items(
+        self, question: str, budget: int, counter: TokenCounter
+    ) -> tuple[project.MemoryItem, ...]:
+        """The facts and cited notes for a question, in at most `budget` tokens; none if they cannot
+        be read.
+        """
         # Another thread, which looks ahead, may set it meanwhile
         chosen = self._chosen
-        if chosen is None or chosen[0] != inputs or not self._in_turn:
-            try:
-                self._chosen = chosen = (
-                    inputs,
-                    facts.choose_for_prompt(self.rank(question), left, counter),
-                )
-            except StoreError as e:
-                self.notify(e.message, e.hint)
-                return folders
-            except VaultError:  # the turn has reported it
-                return folders
-        return (*folders, *chosen[1])
+        if chosen is not None and self._in_turn and chosen.is_for(question, budget, counter):
+            return chosen.items
+        try:
+            items = facts.choose_for_prompt(self.rank(question), budget, counter)
+        except StoreError as e:
+            self.notify(e.message, e.hint)
+            return ()
+        except VaultError:  # the turn has reported it
+            return ()
+        self._chosen = _Choice(question, budget, counter, items)
+        return items
 
     def begin_turn(self, conversation_id: str, message_id: str) -> None:
         """Facts remembered from now on come from this message."""
@@ -165,16 +190,14 @@ class Memory:
 
     def finish_turn(self) -> tuple[str, ...]:
         """The keys of the facts this turn used, without those already marked as used today."""
-        keys = (
-            {item.key for item in self._chosen[1] if item.kind == "fact"} if self._chosen else set()
-        )
         self._in_turn = False
-        today = self._now()[:10] if keys else ""
-        return tuple(
-            fact.key
-            for fact in self._facts
-            if fact.key in keys and (fact.last_accessed or "")[:10] != today
-        )
+        items = self._chosen.items if self._chosen is not None else ()
+        keys = {item.key for item in items if item.kind == "fact"}
+        if not keys:
+            return ()
+        today = _date(self._now())
+        used = [fact for fact in self._facts if fact.key in keys]
+        return tuple(fact.key for fact in used if _date(fact.last_accessed or "") != today)
 
     def pop_notices(self) -> list[tuple[str, str]]:
         """Messages for the user since the last call, each with what to do: problems with memory,
@@ -224,39 +247,43 @@ class Memory:
         by meaning only if they may be computed (`compute`).
         """
         owners = (None, self._agent.name if self._agent is not None else None)
-        remembered = {
-            fact.key: facts.recall_fact(fact)
-            for fact in self.facts()
-            if all_agents or fact.agent in owners
-        }
-        cited = [note for note in self._cited_notes if self._is_note(note.relative_path)]
-        every = (
-            *remembered.values(),
-            *(facts.recall_cited_note(note, self._about(note.relative_path)) for note in cited),
-        )
+        remembered: dict[str, StoredMemory] = {}
+        for fact in self.facts():
+            if all_agents or fact.agent in owners:
+                remembered[fact.key] = facts.recall_fact(fact)
+        every = [*remembered.values(), *self._recall_cited_notes()]
         if not every or not terms(text):
             return ()
+        cosines = self._stored_cosines(text, remembered)
+        if compute:
+            others = [item for item in every if item not in cosines][: facts.MAX_WITHOUT_VECTOR]
+            contents = [item.content for item in others]
+            computed = self._vault.similarities(text, contents) or ()
+            cosines.update(zip(others, computed, strict=False))
+        return facts.rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
+
+    def _recall_cited_notes(self) -> list[StoredMemory]:
+        return [
+            facts.recall_cited_note(note, self._about(note.relative_path))
+            for note in self._cited_notes
+            if self._is_note(note.relative_path)
+        ]
+
+    def _stored_cosines(
+        self, text: str, remembered: Mapping[str, StoredMemory]
+    ) -> dict[StoredMemory, float]:
+        """How near facts with stored vectors are to a text; `remembered` are the facts by their
+        keys.
+        """
         cosines: dict[StoredMemory, float] = {}
         if remembered and self._semantic is not None:
             with self._semantic.failures_reported():
                 packed = self._store.vectors.of_facts(self._vault_key, self._semantic.embedder.id)
                 stored = self._semantic.stored_similarities(text, packed)
-                cosines = {
-                    remembered[key]: cosine for key, cosine in stored.items() if key in remembered
-                }
-        others = (
-            [item for item in every if item not in cosines][: facts.MAX_WITHOUT_VECTOR]
-            if compute
-            else []
-        )
-        cosines.update(
-            zip(
-                others,
-                self._vault.similarities(text, [item.content for item in others]) or (),
-                strict=False,
-            )
-        )
-        return facts.rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
+                for key, cosine in stored.items():
+                    if key in remembered:
+                        cosines[remembered[key]] = cosine
+        return cosines
 
     def remember(
         self, text: str, *, key: str = "", source: str = "user"
@@ -270,47 +297,45 @@ class Memory:
                 "Switch it on: zkchat config set context.memory_integration true",
             )
         content = facts.clean_fact(text)
-        if not any(c.isalnum() for c in content):
-            raise UsageError(
-                "there is nothing to remember",
-                "Give a fact, such as: the roofer's number is 0171 5550",
-            )
-        if len(content) > facts.MAX_FACT:
-            problem = (
-                f"that is too long to remember: {len(content)} characters of at most "
-                f"{facts.MAX_FACT}"
-            )
-            raise UsageError(
-                problem, "Write a note and remember where it is: notes can be searched."
-            )
-        agent = (
-            self._agent.name
-            if self._agent is not None and self._agent.owns_facts and source == "model"
-            else None
-        )
-        prefix = f"{facts.slugify(agent)}-" if agent else ""
-        others = {
-            fact.key.removeprefix(prefix): fact.content
-            for fact in self.facts()
-            if fact.agent == agent
-        }
-        key = prefix + (
-            facts.slugify(key).removeprefix(prefix) or facts.suggest_key(content, others)
-        )
-        place = {"conversation_id": self.conversation_id, "message_id": self.message_id}
+        facts.check_fact(content)
+        agent = self._owner_of_facts(source)
         fact = Fact(
-            key=key, content=content, source=source, created_at=self._now(), agent=agent, **place
+            key=self._key_for(content, key, agent),
+            content=content,
+            source=source,
+            created_at=self._now(),
+            agent=agent,
+            conversation_id=self.conversation_id,
+            message_id=self.message_id,
         )
         replaced = self._store.facts.remember(self._vault_key, fact)
         if source == "model":
-            instead = (
-                f", in place of: {replaced.content}"
-                if replaced and replaced.content != content
-                else ""
-            )
-            undo = f"/forget {key}, or zkchat memory forget {key}, takes it back"
-            self._notices.append((f"remembered as {key}: {content}{instead}", undo))
+            self._report_remembered(fact, replaced)
         return fact, replaced
+
+    def _owner_of_facts(self, source: str) -> str | None:
+        """The agent that gets a fact from this source for itself; None if all agents get it."""
+        agent = self._agent
+        if agent is None or not agent.owns_facts or source != "model":
+            return None
+        return agent.name
+
+    def _key_for(self, content: str, wanted: str, agent: str | None) -> str:
+        """The key of a fact: the wanted one, or one that its content suggests."""
+        prefix = f"{fact_keys.slugify(agent)}-" if agent else ""
+        key = fact_keys.slugify(wanted).removeprefix(prefix)
+        if not key:
+            own = [fact for fact in self.facts() if fact.agent == agent]
+            others = {fact.key.removeprefix(prefix): fact.content for fact in own}
+            key = fact_keys.suggest_key(content, others)
+        return prefix + key
+
+    def _report_remembered(self, fact: Fact, replaced: Fact | None) -> None:
+        instead = ""
+        if replaced is not None and replaced.content != fact.content:
+            instead = f", in place of: {replaced.content}"
+        undo = f"/forget {fact.key}, or zkchat memory forget {fact.key}, takes it back"
+        self._notices.append((f"remembered as {fact.key}: {fact.content}{instead}", undo))
 
     def find_sources(self, sent: Iterable[str]) -> dict[str, str]:
         """The files in the vault that memory in a prompt came from, and what facts say that were
@@ -319,7 +344,9 @@ class Memory:
         known = {f"fact:{fact.key}": fact for fact in self._facts}
         sources: dict[str, str] = {}
         for id_ in sent:
-            path, content = (known[id_].source, known[id_].content) if id_ in known else (id_, "")
+            fact = known.get(id_)
+            path = fact.source if fact is not None else id_
+            content = fact.content if fact is not None else ""
             if self._is_note(path):
                 sources.setdefault(path, content)
         return sources
@@ -329,26 +356,16 @@ class Memory:
         if that is not one fact.
         """
         known = {fact.key: fact for fact in self.facts()}
-        prefix = key if key in known else facts.slugify(key)
-        matches = (
-            [prefix]
-            if prefix in known
-            else [key for key in known if prefix and key.startswith(prefix)]
-        )
-        if len(matches) != 1:
-            near = (
-                matches or difflib.get_close_matches(prefix, known, n=3, cutoff=0.4) or list(known)
-            )
-            problem = (
-                f"{prefix!r} begins {len(matches)} keys"
-                if matches
-                else f"nothing is remembered as {prefix!r}"
-            )
-            raise UsageError(
-                problem,
-                f"Nearest: {', '.join(near[:5])}" if near else "Nothing has been remembered yet.",
-            )
-        return known[matches[0]]
+        prefix = key if key in known else fact_keys.slugify(key)
+        if prefix in known:
+            return known[prefix]
+        matches = [each for each in known if prefix and each.startswith(prefix)]
+        if len(matches) == 1:
+            return known[matches[0]]
+        if matches:
+            raise _no_such_fact(f"{prefix!r} begins {len(matches)} keys", matches)
+        near = difflib.get_close_matches(prefix, known, n=_NEAREST_KEYS, cutoff=0.4)
+        raise _no_such_fact(f"nothing is remembered as {prefix!r}", near or list(known))
 
     def forget(self, key: str) -> Fact:
         """Delete the fact that `find_fact` finds, and the older ones it replaced."""
@@ -361,67 +378,24 @@ class Memory:
         """Messages of this conversation and, with memory on, of earlier ones with this vault, best
         first; not the question of this turn.
         """
-        only = None if self.enabled else self.conversation_id or ""
-        languages = self._vault.languages()
         found = self._store.search(
             self._vault_key,
             query,
-            conversation_id=only,
+            conversation_id=None if self.enabled else self.conversation_id or "",
             limit=MAX_RECALLED_MESSAGES,
-            languages=languages,
+            languages=self._vault.languages(),
         )
-        for each in [each for each in found if each.message.id != self.message_id][:limit]:
-            message = each.message
-            is_here = each.conversation_id == self.conversation_id
-            # Numbers of sources are valid only in their conversation
-            text = message.content if is_here else citations_to_links(message)
-            notes = dict.fromkeys(
-                [
-                    *(c.relative_path for c in message.citations),
-                    *(c.relative_path for c in message.chunks),
-                ]
-            )
-            yield {
-                "who": f"result of {message.tool_name or 'a tool'}"
-                if message.role == "tool"
-                else message.role,
-                "when": truncate_to_minute(message.timestamp),
-                "conversation": "this one" if is_here else each.title or each.conversation_id,
-                "said": cut_around_query(text, query),
-                "notes": [write_link(path) for path in notes if path],
-            }
+        others = [each for each in found if each.message.id != self.message_id]
+        for each in others[:limit]:
+            yield describe_found(each, query, self.conversation_id)
 
 
-def citations_to_links(message: ZkChatMessage) -> str:
-    """The text of an answer with a link to each cited note in place of its number."""
-    # 20 ms, which the budget bar does not need
-    from zkchat_cli.citations.marks import cited_marks, split_at_marks
-
-    paths = {
-        citation.number: citation.relative_path
-        for citation in message.citations
-        if citation.relative_path
-    }
-    text = ""
-    for piece, mark in split_at_marks(
-        message.content, cited_marks(message.content, message.citations)
-    ):
-        links = (
-            dict.fromkeys(write_link(paths[number]) for number in mark.numbers if number in paths)
-            if mark and not mark.name
-            else None
-        )
-        text += " ".join(links) if links else piece
-    return text
+def _date(time: str) -> str:
+    """The day of a time in ISO 8601."""
+    return time[:10]
 
 
-def cut_around_query(text: str, query: str) -> str:
-    """The text; of a long one the lines with the most words of the query."""
-    # 12 ms, which the budget bar does not need
-    from zkchat_cli.vault.search.query import snippet
-
-    return (
-        text
-        if len(text) <= MAX_EXCERPT
-        else snippet(text, 1, terms(query), MAX_EXCERPT, detect_languages([text])).text
-    )
+def _no_such_fact(problem: str, nearest: Sequence[str]) -> UsageError:
+    if not nearest:
+        return UsageError(problem, "Nothing has been remembered yet.")
+    return UsageError(problem, f"Nearest: {', '.join(nearest[:_NAMED_KEYS])}")

@@ -120,12 +120,8 @@ class ConversationLog(Protocol):
         """Every message of every branch, in the order of writing."""
         ...
 
-    def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
-        """The current branch, from its root to the head."""
-        ...
-
-    def latest(self, conversation_id: str, count: int) -> tuple[ZkChatMessage, ...]:
-        """The last `count` messages of the current branch."""
+    def history(self, conversation_id: str, last: int | None = None) -> tuple[ZkChatMessage, ...]:
+        """The current branch, from its root to the head, or only so many of its `last` messages."""
         ...
 
     def search(
@@ -270,15 +266,12 @@ class SessionStore(ConversationLog, Protocol):
     facts: FactStore
     prompts: PromptArchive
     vectors: PassageVectors
+    write_error: StoreUnwritable | None
+    """Why nothing can be stored; None if it can."""
 
     @property
     def persistent(self) -> bool:
         """Whether what is stored outlasts the program."""
-        ...
-
-    @property
-    def write_error(self) -> StoreUnwritable | None:
-        """Why nothing can be stored; None if it can."""
         ...
 
     def changes(self) -> StoreChanges:

@@ -86,7 +86,8 @@ def serve(
     with optional_package("the MCP server", "mcp"):
         # Import the SDK: more than a second that no other command needs
         from zkchat_cli.mcp import http_server, server, write_tools
-    from zkchat_cli.memory.project import MemoryPaths, memory_file_names
+    from zkchat_cli.memory.memory_paths import MemoryPaths
+    from zkchat_cli.memory.project import memory_file_names
     from zkchat_cli.tools.served_tool import ServedVault
 
     with ctx.open_vault() as vault:

@@ -172,7 +172,7 @@ def forget(
     yes: options.ConfirmOption = False,
 ) -> None:
     """Delete a fact and the older ones it replaced."""
-    from zkchat_cli.memory.facts import slugify
+    from zkchat_cli.memory.fact_keys import slugify
 
     with ctx.open_app() as app:
         memory = app.session().memory

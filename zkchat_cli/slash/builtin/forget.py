@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.memory.facts import slugify
+from zkchat_cli.memory.fact_keys import slugify
 from zkchat_cli.slash.base import CommandResult, Topic, YesNoQuestion, declare_command
 
 

@@ -49,6 +49,7 @@ class ChatSessionStore(SessionStore):
         self.facts = SqliteFactStore(connection)
         self.prompts = SqlitePromptArchive(connection)
         self.vectors = SqlitePassageVectors(connection)
+        self.write_error = connection.write_error
 
     @classmethod
     def open(cls, file: Path | None) -> "ChatSessionStore":
@@ -88,10 +89,6 @@ class ChatSessionStore(SessionStore):
     @property
     def persistent(self) -> bool:
         return self.connection.file is not None and self.connection.write_error is None
-
-    @property
-    def write_error(self) -> StoreUnwritable | None:
-        return self.connection.write_error
 
     def changes(self) -> StoreChanges:
         return self.connection.changes()
@@ -184,14 +181,13 @@ class ChatSessionStore(SessionStore):
         with self.connection.reading("read a conversation") as db:
             return messages.read_log(db, conversations.read(db, conversation_id))
 
-    def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
-        # The head is read first: the log that is read later has it
-        head_id = self.conversation(conversation_id).head_id
-        return branch_to(self.log(conversation_id), head_id)
-
-    def latest(self, conversation_id: str, count: int) -> tuple[ZkChatMessage, ...]:
+    def history(self, conversation_id: str, last: int | None = None) -> tuple[ZkChatMessage, ...]:
         with self.connection.reading("read a conversation") as db:
-            return messages.read_latest(db, conversations.read(db, conversation_id), count)
+            # The head is read first: the log that is read later has it
+            conversation = conversations.read(db, conversation_id)
+            if last is not None:
+                return messages.read_latest(db, conversation, last)
+            return branch_to(messages.read_log(db, conversation), conversation.head_id)
 
     def search(
         self,

@@ -141,18 +141,30 @@ def to_messages(found: Iterable[Sequence[Any]]) -> tuple[ZkChatMessage, ...]:
     for message in map(to_message, found):
         if message.id in ids:
             continue
-        above = log[-1].id if log else None
-        has_parent = message.parent_id in ids
-        if message.status == "damaged" and (message.parent_id is None or not has_parent):
-            message = message.model_copy(update={"parent_id": above})
-        elif not has_parent and log and log[-1].status == "damaged":
-            # The id of the message above is damaged, too
-            log[-1] = log[-1].model_copy(update={"id": message.parent_id})
-        elif not has_parent:
-            log.append(damaged_message(message.parent_id, above, "assistant", message.timestamp))
+        message = _with_parent(message, log, ids)
         log.append(message)
         ids |= {message.id, message.parent_id}
     return tuple(log)
+
+
+def _with_parent(
+    message: ZkChatMessage, log: list[ZkChatMessage], ids: set[str | None]
+) -> ZkChatMessage:
+    """The message as a child of one in the log, to which a missing parent is added. `ids` are those
+    in the log.
+    """
+    above = log[-1].id if log else None
+    has_parent = message.parent_id in ids
+    if message.status == "damaged" and (message.parent_id is None or not has_parent):
+        return message.model_copy(update={"parent_id": above})
+    if has_parent:
+        return message
+    if log and log[-1].status == "damaged":
+        # The id of the message above is damaged, too
+        log[-1] = log[-1].model_copy(update={"id": message.parent_id})
+    else:
+        log.append(damaged_message(message.parent_id, above, "assistant", message.timestamp))
+    return message
 
 
 def insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> int:

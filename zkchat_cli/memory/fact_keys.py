@@ -1,0 +1,97 @@
+"""The keys under which facts are stored.
+
+The key of "NAME: VALUE" and "NAME = VALUE" is the name, and a new value replaces the old one. "NAME
+is VALUE" does so only for things that have one value at a time, such as a deadline. In doubt both
+facts stay: the user can forget a fact too many, but cannot restore a lost one.
+"""
+
+import re
+from collections.abc import Mapping
+from itertools import count
+
+from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.words import STOPWORDS, fold
+
+MAX_KEY = 48
+MAX_NAME_WORDS = 6
+# Characters at the beginning of a fact in which a key is looked for
+_MAX_READ = 2_000
+# For the hyphen and the number of a key that is used already
+_NUMBER_LENGTH = 4
+_ENTRY = lazy_pattern(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*\S")
+_IS = lazy_pattern(r"([^\s.!?][^.!?\n]{0,80}?)(?:\s+(?:is|are)\s+|是)\S", re.IGNORECASE)
+_ARTICLE = lazy_pattern(r"^(?:(?:the|a|an|my|our|your|please|remember|that)\s+)+", re.IGNORECASE)
+_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
+# Labels before many different facts
+_LABELS = frozenset(
+    """
+    note todo reminder remember idea important warning tip hint fyi ps nb attention question fact
+    task 注意 备注
+    """.split()
+)
+_SINGLE_VALUED = frozenset(
+    """
+    name number phone mobile email address password pin birthday age height weight size colour color
+    price cost rent salary fee budget deadline date start end location capital username url version
+    status owner manager goal limit language timezone amount quantity model favourite favorite
+    preferred current
+    """.split()
+)
+_SINGLE_VALUED_CHINESE = tuple(
+    "密码 电话 号码 邮箱 地址 生日 名字 年龄 身高 体重 价格 日期 时间 版本 状态".split()
+)
+
+
+def suggest_key(content: str, facts: Mapping[str, str]) -> str:
+    """A key for a fact: its name, which may be that of an older fact, or a new key made of its
+    first words. `facts`: the others by key.
+    """
+    name = _find_name(content)
+    if name:
+        return name
+    words = [word for word in _words(content[:_MAX_READ]) if word not in STOPWORDS]
+    first = slugify(" ".join(words[:MAX_NAME_WORDS])) or "fact"
+    if facts.get(first, content) == content:
+        return first
+    beginning = first[: MAX_KEY - _NUMBER_LENGTH].strip("-")
+    for number in count(2):
+        key = f"{beginning}-{number}"
+        if facts.get(key, content) == content:
+            return key
+    raise AssertionError("there are more numbers than facts")
+
+
+def _find_name(content: str) -> str:
+    """The key of what a fact gives a value to; empty if it has no name, or may have several
+    values.
+    """
+    entry = _ENTRY.match(content)
+    match = entry or _IS.match(content)
+    if match is None:
+        return ""
+    words = [word for word in _words(_ARTICLE.sub("", match[1])) if word not in ("the", "of")]
+    if not 0 < len(words) <= MAX_NAME_WORDS or words[0] in _LABELS:
+        return ""
+    if all(word in STOPWORDS for word in words):
+        return ""
+    if entry is None and not _has_one_value(words):
+        return ""
+    return slugify(" ".join(words))
+
+
+def _has_one_value(words: list[str]) -> bool:
+    """Whether the name with these words has one value at a time."""
+    first, last = words[0], words[-1]
+    is_listed = first in _SINGLE_VALUED or last in _SINGLE_VALUED
+    return is_listed or last.endswith(_SINGLE_VALUED_CHINESE)
+
+
+def slugify(text: str) -> str:
+    """The words of a text without case and accents, joined by hyphens; at most `MAX_KEY`
+    characters.
+    """
+    return "-".join(_words(text[: 4 * MAX_KEY]))[:MAX_KEY].strip("-")
+
+
+def _words(text: str) -> list[str]:
+    return [re.sub("['’]", "", word) for word in _WORD.findall(fold(text))]
