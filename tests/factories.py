@@ -23,7 +23,7 @@ from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.recall import RecallIndex, recall_passages
 from zkchat_cli.context.turns import Turn, TurnHistory, make_turns
 from zkchat_cli.errors import UsageError
-from zkchat_cli.events import Event, TextDelta, TurnCompleted, TurnFailed
+from zkchat_cli.events import Event, TextDelta, TurnCompleted, TurnFailed, TurnOutcome
 from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models.compaction import Compaction
@@ -262,7 +262,7 @@ def _empty_store() -> bytes:
         return file.read_bytes()
 
 
-def run_turn(turn: Iterator[Event]) -> tuple[list[Event], TurnCompleted | TurnFailed]:
+def run_turn(turn: Iterator[Event]) -> tuple[list[Event], TurnOutcome]:
     """Run a turn to its end: all events, and the last one."""
     events = list(turn)
     last = events[-1]

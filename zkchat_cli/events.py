@@ -39,10 +39,14 @@ class Notice(NamedTuple):
 
 
 class CompactionStarted(NamedTuple):
+    """The conversation is being made smaller."""
+
     reason: str
 
 
 class CompactionDone(NamedTuple):
+    """The conversation is smaller now, unless the compaction's mode is "none"."""
+
     compaction: Compaction
 
 
@@ -65,14 +69,20 @@ class Waiting(NamedTuple):
 
 
 class ReasoningDelta(NamedTuple):
+    """More of what the model thinks before it answers."""
+
     text: str
 
 
 class TextDelta(NamedTuple):
+    """More of the answer."""
+
     text: str
 
 
 class ToolCallStarted(NamedTuple):
+    """A tool that the model called begins to run."""
+
     call: ToolCall
 
 
@@ -96,12 +106,18 @@ class ChangeDecided(NamedTuple):
 
 
 class ToolCallFinished(NamedTuple):
+    """The result of a tool call has been added to the turn. `excerpts`: the number of chunks in
+    it.
+    """
+
     call: ToolCall
     run: ToolRun
-    excerpts: int  # number of chunks in the result
+    excerpts: int
 
 
 class TurnCompleted(NamedTuple):
+    """The turn ended with an answer, which is stored unless a notice said otherwise."""
+
     report: TurnReport
 
 
@@ -114,6 +130,11 @@ class TurnFailed(NamedTuple):
     message_id: str
     partial: str
 
+
+TurnOutcome = TurnCompleted | TurnFailed
+"""How a turn ended: the last event of each turn that was not closed before. Whoever shows an error
+has the partial answer from here.
+"""
 
 Event = (
     MessageStored
@@ -128,6 +149,5 @@ Event = (
     | ChangeProposed
     | ChangeDecided
     | ToolCallFinished
-    | TurnCompleted
-    | TurnFailed
+    | TurnOutcome
 )

@@ -97,9 +97,21 @@ class ZkChatMessage(_LogValue):
     """One message of the append-only log. `parent_id` makes the log a tree: undo, retry and edit
     move its head.
 
-    `content` is verbatim. The list of referenced documents is added from `references` at assembly
-    (`augmented_token_count` includes it). `chunks` are what a tool found; of a user's message the
-    text of documents that it names, and the passages that were found for it.
+    One class for all roles: its names in JSON are fixed, and imports may have any mixture. Messages
+    of zkchat have these fields beside the common ones:
+
+    - questions: `references`, `chunks`, `retrieval`, `plain_excerpts`, `augmented_token_count`,
+      `agent`, `addressed`, `learning_points`
+    - answers: `references`, `citations`, `uncited_statements`, `reasoning`, `thinking`,
+      `thinking_tokens`, `model`, `finish_reason`, `usage`, `timings_ms`, `agent`, `task`,
+      `memory_references`
+    - replies with tool calls: `tool_calls`, `tool_tokens`, `reasoning`, `thinking`, `model`,
+      `finish_reason`
+    - tool results: `tool_call_id`, `tool_name`, `tool_run`, `chunks`
+
+    `content` is verbatim. The list of referenced documents is added from `references` when a prompt
+    is assembled (`augmented_token_count` includes it). `chunks` are what a tool found; of a user's
+    message the text of documents that it names, and the passages that were found for it.
     """
 
     id: str
@@ -121,7 +133,7 @@ class ZkChatMessage(_LogValue):
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
     uncited_statements: Count | None = None
-    # Of the turn that ends with this answer
+    # The times of the turn that ends with this answer
     timings_ms: Timings | None = None
     # Who searched the notes for this user message
     retrieval: RetrievalMode | None = None
@@ -134,7 +146,7 @@ class ZkChatMessage(_LogValue):
     pinned: bool | None = None
     # The agent that answers this user message, or that gave this answer
     agent: str | None = None
-    # Of the reasoning, as the provider reported them, else as counted
+    # Tokens of the reasoning, as the provider reported them, else as counted
     thinking_tokens: Count | None = None
     memory_references: tuple[str, ...] = ()
     """The memory that the model had for this answer: paths of files and notes, `fact:KEY`,
@@ -142,7 +154,7 @@ class ZkChatMessage(_LogValue):
     """
     # What the user stated, decided or corrected in this message, in their words
     learning_points: tuple[str, ...] = ()
-    # Of the turn that ends with this answer, if it called tools: calls and tokens
+    # Calls and tokens of the turn that ends with this answer, if it called tools
     task: dict[str, Count] | None = None
     # When its fields last changed after it was stored (a status, a pin); its words never do
     updated_at: str | None = None
@@ -155,9 +167,9 @@ class ZkChatMessage(_LogValue):
         """The content for lists of messages; `/continue` instead of its prompt, which the user has
         never seen.
         """
-        return (
-            "/continue" if self.role == "user" and self.content == CONTINUE_PROMPT else self.content
-        )
+        if self.role == "user" and self.content == CONTINUE_PROMPT:
+            return "/continue"
+        return self.content
 
     @property
     def was_cut(self) -> bool:
