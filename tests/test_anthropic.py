@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import make_app, prompt_message, report_of
+from factories import chunk, make_app, prompt_message, report_of
 from model_calls import ANTHROPIC, KEY, QUESTION, Answer, call_model, open_model
 from model_server import (
     ModelServer,
@@ -29,6 +29,7 @@ from zkchat_cli.events import ReasoningDelta, TextDelta
 from zkchat_cli.llm.base import ModelConfig, Request, StreamFinished, Window
 from zkchat_cli.llm.providers.anthropic import PROVIDER, AnthropicSettings
 from zkchat_cli.models.messages import TokenUsage, ToolCall
+from zkchat_cli.references.excerpts import format_tool_result
 
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
 
@@ -314,11 +315,10 @@ def search_results(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_a_server_that_knows_no_search_results_gets_text(server: ModelServer) -> None:
-    excerpts = (
-        '{"excerpts": [{"source": 3, "path": "A.md", "title": "A", "heading": null, "lines": '
-        '"1-2", "text": "one\\n\\ntwo"}]}'
-    )
-    request = Request((QUESTION, prompt_message("user", excerpts, "documents"), QUESTION))
+    found = chunk(3, "one\n\ntwo", relative_path="A.md", title="A", start_line=1)
+    excerpts = format_tool_result([found], {})
+    documents = prompt_message("user", excerpts, "documents", chunks=(found,))
+    request = Request((QUESTION, documents, QUESTION))
     server.says(
         anthropic_error(400, "messages.0.content.1: unknown type search_result"),
         Reply(anthropic_text("Hello")),
@@ -330,7 +330,7 @@ def test_a_server_that_knows_no_search_results_gets_text(server: ModelServer) ->
     first, second = (body["messages"][0]["content"][1] for body in server.bodies)
     assert (first["type"], first["source"], [line["text"] for line in first["content"]]) == (
         "search_result",
-        "A.md:1-2",
+        "A.md:1-3",
         ["one\n\n", "two"],
     )
     assert (second["type"], second["text"]) == ("text", excerpts)

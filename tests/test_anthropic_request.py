@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from factories import prompt_message
+from factories import chunk, prompt_message
 
 from zkchat_cli.llm.base import ModelConfig, Options, Request
 from zkchat_cli.llm.providers.anthropic import PROVIDER
@@ -14,6 +14,7 @@ from zkchat_cli.llm.providers.anthropic.reader import citation_marks
 from zkchat_cli.llm.providers.anthropic.request import CACHE_MARKER
 from zkchat_cli.models.messages import ThinkingBlocks, ToolCall
 from zkchat_cli.models.prompts import PromptMessage, PromptTool
+from zkchat_cli.references.excerpts import format_tool_result, text_around_excerpts
 
 SYSTEM = prompt_message("system", "Be brief.", "system")
 MEMORY = prompt_message("system", "<project-memory>\nroof\n</project-memory>", "memory")
@@ -366,15 +367,9 @@ def test_a_citation_becomes_a_mark_with_a_short_quotation(
 
 
 def test_excerpts_are_search_results_for_models_that_know_them() -> None:
-    excerpt = {
-        "source": 3,
-        "path": "A.md",
-        "title": "A",
-        "heading": "H",
-        "lines": "1-1",
-        "text": "one",
-    }
-    found = result(json.dumps({"excerpts": [excerpt], "note": "more"}))
+    excerpt = chunk(3, "one", relative_path="A.md", title="A", heading="H", start_line=1)
+    text = format_tool_result([excerpt], {}, note="more")
+    found = result(text).model_copy(update={"chunks": (excerpt,)})
     [_, _, (_, [answered])] = messages_of(body_of(QUESTION, called(FIND), found))
     assert [block.get("title") or block["text"] for block in answered["content"]] == [
         '{"note": "more"}',
@@ -384,3 +379,21 @@ def test_excerpts_are_search_results_for_models_that_know_them() -> None:
         body_of(QUESTION, called(FIND), found, model="of-ones-own")
     )
     assert answered["content"] == found.content
+
+
+@pytest.mark.parametrize(
+    ("text", "around"),
+    [
+        ('{"excerpts": EXCERPTS}', ""),
+        ('{"notes": 2, "excerpts": EXCERPTS}', '{"notes": 2}'),
+        ('{"excerpts": EXCERPTS, "note": "more"}', '{"note": "more"}'),
+        ('Documents:\n{"excerpts": EXCERPTS}', "Documents:\n"),
+        ("an older text that has its middle left out", None),
+    ],
+)
+def test_the_text_around_excerpts_is_what_is_left_of_a_message(
+    text: str, around: str | None
+) -> None:
+    excerpts = [chunk(3, "one"), chunk(4, "“two”")]
+    written = format_tool_result(excerpts, {}).removeprefix('{"excerpts": ').removesuffix("}")
+    assert text_around_excerpts(text.replace("EXCERPTS", written), excerpts) == around

@@ -9,7 +9,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.sentence_models import MODELS, DownloadableModel, ModelFile, download
+from zkchat_cli.llm.model_downloads import MODELS, DownloadableModel, ModelFile, download
 
 CONTENT = {"model.onnx": b"a model" * 5_000, "tokenizer.json": b"{}"}
 

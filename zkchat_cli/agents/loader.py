@@ -1,5 +1,5 @@
 """Agents as values, read from files. An invalid file is a ConfigError that names the file, the key,
-the value and valid values.
+the value and the valid values.
 """
 
 import difflib
@@ -81,14 +81,17 @@ class Agent:
 
     @property
     def origin(self) -> str:
+        """Its file, or that it is built in, as the origin of its settings."""
         return str(self.file) if self.file else f"agent {self.name} (built in)"
 
     @property
     def description(self) -> str:
+        """What it is for, in a line; may be empty."""
         return str(self.values.get("description", ""))
 
     @property
     def prompt(self) -> str:
+        """Its own instructions; may be empty."""
         return str(self.values.get("system_prompt", "")).strip()
 
     @property

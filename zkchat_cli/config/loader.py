@@ -70,7 +70,7 @@ address, a command or a model is among them.
 _VARIABLES = {"ZKCHAT_VAULT": "vault.path", "ZKCHAT_MODEL": "model"}
 _VARIABLE_PREFIX = "ZKCHAT_"
 
-# The setting whose keys the user chooses: one value, a table
+# The setting that is a table with keys of the user's choice; it is one value
 USER_TABLE = "mcp.servers"
 _TABLE_HINT = (
     "Edit the settings file, which `zkchat config path` names: a table [mcp.servers.NAME] with "
@@ -229,7 +229,7 @@ def with_value(values: Config, key: str, value: object, origin: str) -> Config:
 
 
 def _table_of(key: str) -> str:
-    """The name of the table that has a key; a key outside tables stands for itself."""
+    """The name of the table that has a key; a key outside tables is itself the name."""
     return key.partition(".")[0]
 
 
@@ -365,7 +365,7 @@ def _validation_error(
     origins: Mapping[str, str],
     schema: type[Section],
 ) -> ConfigError:
-    """The first problem that pydantic found: with one key, or with keys that do not fit together."""
+    """The first problem that pydantic found, with one key or with keys that do not fit together."""
     first = error.errors()[0]
     names = [str(part) for part in first["loc"] if not isinstance(part, int)]
     key = ".".join(names).removesuffix(".[key]")

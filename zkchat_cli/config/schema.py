@@ -39,6 +39,8 @@ DEFAULT_EMBEDDING_MODELS = "<embedding models>"
 
 
 class VaultSettings(Section):
+    """The table [vault]: the notes."""
+
     path: str = Field(
         "",
         description=(
@@ -51,6 +53,8 @@ class VaultSettings(Section):
 
 
 class LlmSettings(Section):
+    """The table [llm]: how models are called."""
+
     max_tool_rounds: int = Field(
         10, ge=1, le=100, description="rounds of tool calls before the model must answer"
     )
@@ -78,6 +82,8 @@ class LlmSettings(Section):
 
 
 class ContextSettings(Section):
+    """The table [context]: the context window and its budgets."""
+
     strategy: str = Field(
         "hybrid", description="what is sent when the window is full: hybrid, summarize or discard"
     )
@@ -146,6 +152,8 @@ class ContextSettings(Section):
 
 
 class ChatSettings(Section):
+    """The table [chat]: what a chat shows besides the answers."""
+
     show_reasoning: bool = Field(
         True, description="show the model's reasoning, dimmed, before its answer"
     )
@@ -162,6 +170,8 @@ class ChatSettings(Section):
 
 
 class TerminalSettings(Section):
+    """The table [terminal]: the interactive screen."""
+
     open_command: str = Field(
         "",
         description=(
@@ -184,6 +194,8 @@ class TerminalSettings(Section):
 
 
 class ReferenceSettings(Section):
+    """The table [references]: the documents behind an answer."""
+
     enabled: bool = Field(
         True,
         description=(
@@ -195,6 +207,8 @@ class ReferenceSettings(Section):
 
 
 class RetrievalSettings(Section):
+    """The table [retrieval]: who searches the notes, and how much may be found."""
+
     mode: Literal["auto", "tools", "before", "both"] = Field(
         "auto",
         description=(
@@ -211,6 +225,8 @@ class RetrievalSettings(Section):
 
 
 class MemorySettings(Section):
+    """The table [memory]: which memory files go into prompts."""
+
     user: bool = Field(
         True,
         description=(
@@ -230,6 +246,8 @@ class MemorySettings(Section):
 
 
 class SemanticSettings(Section):
+    """The table [semantic]: search by meaning."""
+
     provider: str = Field(
         "builtin",
         description=f"what computes vectors for search by meaning: {EMBEDDER_NAMES}",
@@ -269,6 +287,8 @@ class McpServer(Section):
 
 
 class McpSettings(Section):
+    """The table [mcp]: servers of tools for the model."""
+
     servers: dict[
         Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")], McpServer
     ] = Field({}, description="MCP servers with tools for the model, as tables [mcp.servers.NAME]")

@@ -56,9 +56,8 @@ class Options(NamedTuple):
     @property
     def light_effort(self) -> Effort | None:
         """The effort for a short answer: long reasoning would use up its tokens."""
-        return (
-            self.reasoning_effort if self.reasoning_effort in (None, "none", "minimal") else "low"
-        )
+        is_light = self.reasoning_effort in (None, "none", "minimal")
+        return self.reasoning_effort if is_light else "low"
 
 
 class Request(NamedTuple):
@@ -92,6 +91,8 @@ class StreamFinished(NamedTuple):
 
 
 class StreamFailed(NamedTuple):
+    """The call failed, perhaps after a part of the answer."""
+
     error: ProviderError
 
 
@@ -103,7 +104,7 @@ call: the timeout starts again.
 
 
 class Window(NamedTuple):
-    """Its size, and where the figure comes from."""
+    """The size of a context window, and where the figure comes from."""
 
     tokens: int
     source: str
@@ -122,11 +123,11 @@ class Model(ABC):
     has_server: ClassVar[bool] = False
     # Whether it can summarize a conversation in words of its own
     summarizes: bool = True
-    # Those that it can call, if not all: describing others would cost tokens
+    # The tools that it can call, if not all: describing others would cost tokens
     only_tools: frozenset[str] | None = None
     # Whether it can call tools, if that is known after `prepare`
     calls_tools: bool | None = None
-    # Who says so: "its server", or a table
+    # Who says whether it calls tools: "its server", or a table
     known_from: str = ""
     # Whether excerpts of notes may be sent as text: a server that cites by itself needs them apart
     plain_excerpts: ClassVar[bool] = False
@@ -160,11 +161,17 @@ class Model(ABC):
         return None
 
 
-def collect(
-    model: Model, request: Request
-) -> Generator[Waiting, None, tuple[str, TokenUsage | None, str | None]]:
-    """Make the call and return its whole answer, its usage and, in a few words, why there is none
-    or only a part. Yields why the call is made again. Closing it ends the call.
+class CollectedAnswer(NamedTuple):
+    """A whole answer, its usage and, in a few words, why there is no answer or only a part."""
+
+    text: str
+    usage: TokenUsage | None
+    problem: str | None
+
+
+def collect(model: Model, request: Request) -> Generator[Waiting, None, CollectedAnswer]:
+    """Make the call and return its whole answer. Yields why the call is made again. Closing it ends
+    the call.
     """
     text = ""
     with closing(model.stream(request)) as stream:
@@ -175,20 +182,18 @@ def collect(
                 case Waiting():
                     yield delta
                 case StreamFinished(reason, usage):
-                    problem = (
-                        f"the answer was not finished ({reason})"
-                        if reason in ("length", "content_filter", "cancelled")
-                        else None
-                    )
-                    return (
-                        text,
-                        usage,
-                        problem or (None if text.strip() else "the model's answer was empty"),
-                    )
+                    return CollectedAnswer(text, usage, _problem(reason, text))
                 case StreamFailed(error):
                     _log.info("%s failed: %s: %s", model.name, error.kind, error.message)
-                    return text, None, error.message
-    return text, None, "the stream broke off"
+                    return CollectedAnswer(text, None, error.message)
+    return CollectedAnswer(text, None, "the stream broke off")
+
+
+def _problem(reason: FinishReason, text: str) -> str | None:
+    """Why an answer that ended for this reason cannot be used as a whole."""
+    if reason in ("length", "content_filter", "cancelled"):
+        return f"the answer was not finished ({reason})"
+    return None if text.strip() else "the model's answer was empty"
 
 
 def wire_name(tool: str) -> str:
@@ -199,6 +204,7 @@ def wire_name(tool: str) -> str:
 
 
 def with_wire_names(request: Request) -> Request:
+    """The request with names of tools that every server accepts."""
     tools = []
     messages = []
     for tool in request.tools:
@@ -215,6 +221,7 @@ def with_wire_names(request: Request) -> Request:
 
 
 def openai_message(message: PromptMessage) -> dict[str, Any]:
+    """A message in the form of chat completions."""
     formatted: dict[str, Any] = {"role": message.role, "content": message.content}
     for call in message.tool_calls:
         function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
@@ -255,10 +262,13 @@ class ModelConfig(NamedTuple):
     similarities: Similarities | None = None
 
     def __repr__(self) -> str:
-        return f"ModelConfig({self.name!r})"  # the environment may hold secrets
+        # The environment may hold secrets
+        return f"ModelConfig({self.name!r})"
 
 
 class ModelInfo(NamedTuple):
+    """A model in its server's list, with what the list says about it."""
+
     name: str
     window: int | None = None
     calls_tools: bool | None = None
@@ -328,6 +338,6 @@ class EmbeddingProvider(NamedTuple):
     default_model: str = ""
     """The model to use if `semantic.model` is empty."""
     is_on_this_machine: bool = False
-    """Whether conversations may be given to it, too. A server gets only notes: its user has named it
-    for those.
+    """Whether conversations may be given to it, too. A server gets only notes, because its user has
+    named it for those.
     """

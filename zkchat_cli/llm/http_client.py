@@ -144,6 +144,7 @@ class Endpoint:
         return url if has_host and url.scheme in ("http", "https") else None
 
     def unreachable(self, cause: BaseException) -> ProviderError:
+        """No connection could be made."""
         return self.error("connection", f"cannot be reached: {root_cause(cause)}", self.check)
 
     def silent(self, seconds: float) -> ProviderError:

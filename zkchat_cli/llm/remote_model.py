@@ -127,6 +127,7 @@ class RemoteModel(Model):
         return self.server.config_error()
 
     def body(self, request: Request) -> dict[str, Any]:
+        """The JSON body of a call, without what the model has refused before."""
         body = self.full_body(base.with_wire_names(request))
         for refusal in self.refused:
             refusal.change(body)

@@ -1,6 +1,5 @@
 """Sentence models that turn texts into vectors: how each family wants its texts and pools its
-tokens, running one from its files, and those that `zkchat semantic get` downloads, each file pinned
-by its publisher's revision and its SHA-256.
+tokens, and running one from its files.
 
 onnxruntime and tokenizers are imported when the first text is embedded: 0.2 s that a search by
 words does not need.
@@ -12,7 +11,7 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.fileio import make_private_folder, open_regular, scratch_file
+from zkchat_cli.fileio import make_private_folder, open_regular
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import ENGLISH
 from zkchat_cli.vault.search.embedder import Purpose
@@ -33,6 +32,8 @@ ONLY_ENGLISH = (ENGLISH,)
 # Tokens that the model gets at once: more take more memory (600 MB for 2,048) and are hardly faster
 # on one core
 TOKENS_OF_RUN = 256
+# Digits of the hash in the id of a model
+ID_DIGITS = 16
 _SEARCH = "Represent this sentence for searching relevant passages: "
 
 
@@ -47,7 +48,8 @@ class ModelFamily(NamedTuple):
     document: str = ""
     pooling: Literal["mean", "cls"] = "mean"
     max_tokens: int = 512
-    languages: Collection[str] | None = None  # None for a model of many
+    # None for a model of many languages
+    languages: Collection[str] | None = None
 
 
 FAMILIES = (
@@ -79,13 +81,29 @@ compared with new ones.
 
 
 def model_family(model: str) -> ModelFamily:
-    return next(
-        (family for family in FAMILIES if re.search(family.name, model.lower())), ModelFamily("")
-    )
+    """The family of a model by its name or path; an unknown one gets its texts as they are."""
+    for family in FAMILIES:
+        if re.search(family.name, model.lower()):
+            return family
+    return ModelFamily("")
 
 
 def add_prefixes(texts: Sequence[str], family: ModelFamily, purpose: Purpose) -> list[str]:
-    return [(family.query if purpose == "query" else family.document) + text for text in texts]
+    """The texts as the family was trained with them."""
+    prefix = family.query if purpose == "query" else family.document
+    return [prefix + text for text in texts]
+
+
+class _LoadedModel(NamedTuple):
+    """A model's onnxruntime session, and its tokenizer."""
+
+    session: Any
+    tokenizer: Any
+
+
+class _ModelFiles(NamedTuple):
+    model: Path
+    tokenizer: Path
 
 
 @dataclass
@@ -111,23 +129,27 @@ class SentenceModel:
 
     @cached_property
     def id(self) -> str:
+        """What its vectors are stored under: another model has another id. Raises ProviderError."""
         if self.name:
             return self.name
-        model, tokenizer = self._files
+        hashes = ""
         try:
-            with open_regular(model) as first, open_regular(tokenizer) as second:
-                hashes = [
-                    hashlib.file_digest(opened, "sha256").hexdigest() for opened in (first, second)
-                ]
+            for file in self._files:
+                with open_regular(file) as opened:
+                    hashes += hashlib.file_digest(opened, "sha256").hexdigest()
         except OSError as e:
             raise _error(f"{e.filename} cannot be read: {e.strerror}", self.repair) from e
-        return f"onnx/{model.parent.name}/{model.name}@{hashlib.sha256(''.join(hashes).encode()).hexdigest()[:16]}"
+        model = self._files.model
+        digest = hashlib.sha256(hashes.encode()).hexdigest()[:ID_DIGITS]
+        return f"onnx/{model.parent.name}/{model.name}@{digest}"
 
     @property
     def languages(self) -> Collection[str] | None:
+        """The languages that the model knows; None if it knows many."""
         return self.family.languages
 
     def load(self) -> None:
+        """Load the model, if that was not done before. Raises ProviderError."""
         with self._loading:
             _ = self._loaded
 
@@ -135,47 +157,54 @@ class SentenceModel:
         """Keeps the model: it has no connection, and loading it takes up to a second."""
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "NDArray[np.float32]":
-        import numpy as np  # only semantic search pays for it
+        """A vector for each text. Raises ProviderError."""
+        # Only search by meaning pays for it
+        import numpy as np
 
         self.load()
-        session, tokenizer = self._loaded
-        encoded = [
-            text.ids for text in tokenizer.encode_batch(add_prefixes(texts, self.family, purpose))
-        ]
-        # The positions of texts of similar length, which the model gets at once
-        runs: list[list[int]] = []
-        for i in sorted(range(len(encoded)), key=lambda i: len(encoded[i])):
-            if not runs or (len(runs[-1]) + 1) * len(encoded[i]) > TOKENS_OF_RUN:
-                runs.append([])
-            runs[-1].append(i)
+        prefixed = add_prefixes(texts, self.family, purpose)
+        encoded = [text.ids for text in self._loaded.tokenizer.encode_batch(prefixed)]
         rows: dict[int, NDArray[np.float32]] = {}
-        for run in runs:
-            ids = np.zeros((len(run), max(len(encoded[i]) for i in run)), np.int64)
-            mask = np.zeros_like(ids)
-            for row, tokens in enumerate(encoded[i] for i in run):
-                ids[row, : len(tokens)], mask[row, : len(tokens)] = tokens, 1
-            inputs = {
-                "input_ids": ids,
-                "attention_mask": mask,
-                "token_type_ids": np.zeros_like(ids),
-            }
-            try:
-                output = session.run(
-                    None, {entry.name: inputs[entry.name] for entry in session.get_inputs()}
-                )[0]
-            except Exception as e:
-                raise _error(f"{self.path} cannot be run: {e}", "Is it a sentence model?") from e
-            vectors: NDArray[np.float32] = np.asarray(output, dtype=np.float32)
-            if vectors.ndim == 3 and self.family.pooling == "cls":
-                vectors = vectors[:, 0]
-            elif vectors.ndim == 3:  # else the model pools itself
-                weights = mask[:, :, None].astype(np.float32)
-                vectors = (vectors * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+        for run in _runs(encoded):
+            vectors = self._embed_run([encoded[position] for position in run])
             rows.update(zip(run, vectors, strict=True))
-        return np.stack([rows[i] for i in range(len(texts))])
+        return np.stack([rows[position] for position in range(len(texts))])
+
+    def _embed_run(self, run: Sequence[Sequence[int]]) -> "NDArray[np.float32]":
+        """The vectors of texts, given as the numbers of their tokens, in one call of the model.
+        Raises ProviderError.
+        """
+        import numpy as np  # see embed
+
+        ids = np.zeros((len(run), max(map(len, run))), np.int64)
+        mask = np.zeros_like(ids)
+        for row, tokens in enumerate(run):
+            ids[row, : len(tokens)] = tokens
+            mask[row, : len(tokens)] = 1
+        inputs = {
+            "input_ids": ids,
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(ids),
+        }
+        session = self._loaded.session
+        wanted = {entry.name: inputs[entry.name] for entry in session.get_inputs()}
+        try:
+            output = session.run(None, wanted)[0]
+        except Exception as e:
+            raise _error(f"{self.path} cannot be run: {e}", "Is it a sentence model?") from e
+        vectors: NDArray[np.float32] = np.asarray(output, dtype=np.float32)
+        # A vector for each token, unless the model pools them itself
+        if vectors.ndim != 3:
+            return vectors
+        if self.family.pooling == "cls":
+            return vectors[:, 0]
+        weights = mask[:, :, None].astype(np.float32)
+        totals: NDArray[np.float32] = (vectors * weights).sum(axis=1)
+        means: NDArray[np.float32] = totals / np.maximum(weights.sum(axis=1), 1.0)
+        return means
 
     @cached_property
-    def _files(self) -> tuple[Path, Path]:
+    def _files(self) -> _ModelFiles:
         """The model and its tokenizer. Raises ProviderError."""
         if self.path is None:
             raise _error("neither semantic.model nor semantic.path names a model", self.repair)
@@ -183,16 +212,17 @@ class SentenceModel:
             raise _error(f"file {self.path} not found", self.repair)
         for folder in self.path.parents[:2]:
             if (folder / "tokenizer.json").is_file():
-                return self.path, folder / "tokenizer.json"
+                return _ModelFiles(self.path, folder / "tokenizer.json")
         raise _error(
             f"no tokenizer.json next to {self.path}",
             "Copy the tokenizer.json of the model's page there.",
         )
 
     @cached_property
-    def _loaded(self) -> tuple[Any, Any]:
+    def _loaded(self) -> _LoadedModel:
         """The model's session and its tokenizer. Raises ProviderError."""
-        import tokenizers  # 0.1 s
+        # 0.1 s that only search by meaning pays
+        import tokenizers
 
         model, tokenizer_file = self._files
         try:
@@ -205,7 +235,7 @@ class SentenceModel:
         # Another C library than glibc, which would keep the memory that loading has freed
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)
-        return session, tokenizer
+        return _LoadedModel(session, tokenizer)
 
     def _open_prepared(self, model: Path) -> Any:
         """The session of the copy, which is made if it is missing, damaged or of a newer
@@ -224,8 +254,9 @@ class SentenceModel:
                 made = Path(scratch, self.prepared.name)
                 made.mkdir(0o700)
                 _open_session(model, copy=made / "model.onnx")
+                # onnxruntime has written them, readable for others
                 for file in made.iterdir():
-                    file.chmod(0o600)  # onnxruntime has written it
+                    file.chmod(0o600)
                 shutil.rmtree(self.prepared, ignore_errors=True)
                 # All at once: others may read it
                 made.replace(self.prepared)
@@ -233,27 +264,41 @@ class SentenceModel:
         return None
 
 
+def _runs(encoded: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The positions of texts of similar length, which the model gets at once."""
+    runs: list[list[int]] = []
+    for position in sorted(range(len(encoded)), key=lambda position: len(encoded[position])):
+        length = len(encoded[position])
+        if not runs or (len(runs[-1]) + 1) * length > TOKENS_OF_RUN:
+            runs.append([])
+        runs[-1].append(position)
+    return runs
+
+
 def _open_session(model: Path, *, optimized: bool = False, copy: Path | None = None) -> Any:
     """Open a model, and write its optimized form to `copy`. Raises the errors of onnxruntime, which
     are many.
     """
-    import onnxruntime  # type: ignore[import-untyped, unused-ignore]  # 0.2 s
+    # 0.2 s that only search by meaning pays
+    import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 
     options = onnxruntime.SessionOptions()
     # It would print warnings onto the screen; errors are raised
     options.log_severity_level = 4
     # The chat needs the other cores
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    # one level up costs 15 ms more to load and 10 % more a text; the vectors differ by 1e-6
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    # One level up costs 15 ms more to load and 10 % more a text; the vectors differ by 1e-6
     levels = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = (
         levels.ORT_DISABLE_ALL if optimized else levels.ORT_ENABLE_BASIC
     )
-    # it would copy 40 MB into another order, in 30 ms; without it a query takes 3 ms more, and a
+    # It would copy 40 MB into another order, in 30 ms; without it a query takes 3 ms more, and a
     # run of 256 tokens as long as before
     options.add_session_config_entry("session.disable_prepacking", "1")
     # They would keep the memory of the largest run, 50 MB
-    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
+    options.enable_cpu_mem_arena = False
+    options.enable_mem_pattern = False
     if copy is not None:
         options.optimized_model_filepath = str(copy)
         options.add_session_config_entry(
@@ -264,146 +309,3 @@ def _open_session(model: Path, *, optimized: bool = False, copy: Path | None = N
 
 def _error(problem: str, hint: str) -> ProviderError:
     return ProviderError("not_installed", truncate(problem, 300), hint)
-
-
-# Where the models are published; HF_ENDPOINT names a mirror, as for the publisher's own programs
-HOST = "https://huggingface.co"
-# Without a byte, after which a download fails
-STALL_SECONDS = 60.0
-
-
-class ModelFile(NamedTuple):
-    path: str  # in the publisher's repository
-    size: int
-    sha256: str
-
-    @property
-    def name(self) -> str:
-        """In the folder of the model."""
-        return "model.onnx" if self.path.endswith(".onnx") else "tokenizer.json"
-
-
-class DownloadableModel(NamedTuple):
-    name: str
-    repository: str
-    revision: str
-    license: str
-    languages: str
-    files: tuple[ModelFile, ModelFile]
-
-    @property
-    def size(self) -> int:
-        return sum(file.size for file in self.files)
-
-    def is_in(self, folder: Path) -> bool:
-        return all((folder / self.name / file.name).is_file() for file in self.files)
-
-
-MODELS = (
-    DownloadableModel(
-        "bge-small-en-v1.5",
-        "BAAI/bge-small-en-v1.5",
-        "5c38ec7c405ec4b44b94cc5a9bb96e735b38267a",
-        "MIT",
-        "English",
-        (
-            ModelFile(
-                "onnx/model.onnx",
-                133_093_490,
-                "828e1496d7fabb79cfa4dcd84fa38625c0d3d21da474a00f08db0f559940cf35",
-            ),
-            ModelFile(
-                "tokenizer.json",
-                711_396,
-                "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
-            ),
-        ),
-    ),
-    DownloadableModel(
-        "multilingual-e5-small",
-        "intfloat/multilingual-e5-small",
-        "614241f622f53c4eeff9890bdc4f31cfecc418b3",
-        "MIT",
-        "about 100 languages",
-        (
-            ModelFile(
-                "onnx/model_qint8_avx512_vnni.onnx",
-                118_346_824,
-                "dd476dd0c2514e9b9be83aeb3853fac0763e0bdf4a71645407587d77c48a2d88",
-            ),
-            ModelFile(
-                "onnx/tokenizer.json",
-                17_082_730,
-                "0b44a9d7b51c3c62626640cda0e2c2f70fdacdc25bbbd68038369d14ebdf4c39",
-            ),
-        ),
-    ),
-)
-
-
-def download(
-    model: DownloadableModel,
-    folder: Path,
-    env: Mapping[str, str],
-    report: Callable[[int, int], None] = lambda *_: None,
-) -> Path:
-    """Download a model into a folder of its name, and return that. Files that are there and intact
-    are kept. `report` gets the bytes that have arrived and those expected. Raises ProviderError; no
-    incomplete or wrong file is left then.
-    """
-    # 0.1 s that no other use of a model should pay
-    import httpx
-
-    from zkchat_cli.llm.http_client import Endpoint, open_client
-
-    host = env.get("HF_ENDPOINT", "").rstrip("/") or HOST
-    server = Endpoint(
-        "the server of models", host, "Check the connection; HF_ENDPOINT can name a mirror."
-    )
-    if error := server.config_error():
-        raise error
-    for i, file in enumerate(model.files):
-        target = folder / model.name / file.name
-        before = sum(each.size for each in model.files[:i])
-        with suppress(OSError), open_regular(target) as opened:
-            if hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256:
-                continue
-        digest = hashlib.sha256()
-        size = 0
-        scratch = scratch_file(target)
-        try:
-            make_private_folder(target.parent)
-            url = f"{host}/{model.repository}/resolve/{model.revision}/{file.path}"
-            with (
-                open_client(
-                    server, httpx.Client, follow_redirects=True, timeout=STALL_SECONDS
-                ) as client,
-                client.stream("GET", url) as response,
-                scratch.open("xb") as out,
-            ):
-                if response.status_code != 200:
-                    raise server.error(
-                        "server", f"answered {response.status_code} for {file.path}", server.check
-                    )
-                for piece in response.iter_bytes():
-                    digest.update(piece)
-                    out.write(piece)
-                    size += len(piece)
-                    report(before + size, model.size)
-                    if size > file.size:
-                        break
-            if digest.hexdigest() != file.sha256:
-                problem = f"sent another {file.path} than the one that zkchat knows; it was deleted"
-                raise server.error("bad_answer", problem, "Try again later.")
-            scratch.replace(target)
-        except httpx.HTTPError as e:
-            raise server.unreachable(e) from e
-        except OSError as e:
-            hint = "Check the disk and its permissions."
-            raise ProviderError(
-                "not_installed", f"{target} cannot be written: {e.strerror}", hint
-            ) from e
-        finally:
-            with suppress(OSError):  # there is none
-                scratch.unlink()
-    return folder / model.name

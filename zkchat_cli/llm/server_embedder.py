@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
@@ -15,9 +15,21 @@ if TYPE_CHECKING:
 # Bytes of an answer: 64 vectors of 4096 numbers take 6 MB as JSON, so the 1 MB of other look-ups is
 # not enough
 MAX_VECTORS = 8_000_000
-SECONDS: dict[Purpose, tuple[float, float]] = {"query": (30, 2), "document": (300, 10)}
-"""For an answer, and before the second call of a failing server. The first call may load a model,
-which takes seconds; a batch on a slow processor takes minutes.
+
+
+class _Patience(NamedTuple):
+    """How many seconds to wait for an answer, and before the second call of a failing server."""
+
+    answer: float
+    retry: float
+
+
+PATIENCE: dict[Purpose, _Patience] = {
+    "query": _Patience(answer=30, retry=2),
+    "document": _Patience(answer=300, retry=10),
+}
+"""The first call may load a model, which takes seconds; a batch on a slow processor takes
+minutes.
 """
 
 
@@ -33,32 +45,33 @@ class ServerEmbedder:
 
     @property
     def languages(self) -> Collection[str] | None:
+        """The languages that the model knows; None if it knows many."""
         return model_family(self.model).languages
 
     def load(self) -> None:
         """Nothing: the server loads it."""
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
+        """A vector for each text. Raises ProviderError."""
         texts = add_prefixes(texts, model_family(self.model), purpose)
-        seconds, retry = SECONDS[purpose]
+        patience = PATIENCE[purpose]
         answer = self.server.fetch(
             self.path,
             {"model": self.model, "input": texts},
-            seconds=seconds,
+            seconds=patience.answer,
             max_bytes=MAX_VECTORS,
-            retry=retry,
+            retry=patience.retry,
         )
         try:
             if "embeddings" in answer:
                 return answer["embeddings"]  # type: ignore[no-any-return]
-            return [
-                row["embedding"]
-                for row in sorted(answer["data"], key=lambda row: row.get("index", 0))
-            ]
+            rows = sorted(answer["data"], key=lambda row: row.get("index", 0))
+            return [row["embedding"] for row in rows]
         except UNREADABLE as e:
             raise ProviderError(
                 "bad_answer", f"{self.id}: the answer contains no embeddings", self.server.check
             ) from e
 
     def close(self) -> None:
+        """Close the connection to the server."""
         self.server.close()

@@ -16,7 +16,8 @@ R = TypeVar("R")
 
 STOP: ContextVar[threading.Event | None] = ContextVar("STOP", default=None)
 
-STOP_INTERVAL = 0.1  # seconds between two looks at it
+# Seconds between two looks at it
+STOP_INTERVAL = 0.1
 
 
 def raise_if_stopped() -> None:

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.manager import MAX_NUMBER
@@ -12,13 +11,6 @@ from zkchat_cli.text.truncate import truncate
 Count = Callable[[str], int]  # tokens of a text
 LONGEST_TITLE = 200
 _LIKE_A_NUMBER = re.compile(r"^(?=\[\d+\])", re.MULTILINE)
-
-
-class ParsedResult(NamedTuple):
-    """The document of a tool's result, and what the message says before it."""
-
-    before: str
-    document: dict[str, Any]
 
 
 def format_tool_result(
@@ -48,27 +40,16 @@ def format_as_text(chunks: Sequence[ContentChunk]) -> str:
     return "\n\n".join(texts)
 
 
-def parse_tool_result(content: str) -> ParsedResult | None:
-    """The result in a message: its last line. None unless it has excerpts with numbers and
-    texts.
+def text_around_excerpts(content: str, chunks: Sequence[ContentChunk]) -> str | None:
+    """What a message says besides the JSON of these excerpts; None if it does not have them as
+    JSON.
     """
-    before, _, line = content.rpartition("\n")
-    try:
-        document = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    excerpts = document.get("excerpts") if isinstance(document, dict) else None
-    if not isinstance(excerpts, list) or not all(map(_is_excerpt, excerpts)):
-        return None
-    return ParsedResult(before, document)
-
-
-def _is_excerpt(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("source"), int)
-        and isinstance(value.get("text"), str)
-    )
+    listed = [_excerpt(chunk) for chunk in chunks]
+    excerpts = f'"excerpts": {json.dumps(listed, ensure_ascii=False)}'
+    for cut in (f", {excerpts}", f"{excerpts}, ", f"{{{excerpts}}}"):
+        if cut in content:
+            return content.replace(cut, "", 1)
+    return None
 
 
 def _excerpt(chunk: ContentChunk) -> dict[str, object]:

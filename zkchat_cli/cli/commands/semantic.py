@@ -19,7 +19,7 @@ def status(ctx: CommandContext) -> None:
     """The model in use, what share of the notes has vectors, and the models that can be
     downloaded.
     """
-    from zkchat_cli.llm.sentence_models import MODELS
+    from zkchat_cli.llm.model_downloads import MODELS
 
     folder = ctx.config.paths.models_dir
     with ctx.open_vault() as vault:
@@ -57,7 +57,7 @@ def get(
     name: Annotated[str, Argument(metavar="NAME", help="A model that `semantic status` lists.")],
 ) -> None:
     """Download a model; nothing else is ever downloaded. Its files are checked by their SHA-256."""
-    from zkchat_cli.llm.sentence_models import MODELS, download
+    from zkchat_cli.llm.model_downloads import MODELS, download
 
     model = next((model for model in MODELS if model.name == name), None)
     if model is None:

@@ -36,7 +36,8 @@ MAX_LABEL = 80
 # this mark
 ITEM_SEPARATOR = " • "
 COLONS = (":", "：")
-# Of a paragraph that is a list without marks: prose has longer lines, or sentences
+# A paragraph with so many lines, none longer, is a list without marks: prose has longer lines, or
+# sentences
 FEWEST_LINES = 3
 LONGEST_LINE = 60
 _LINK = lazy_pattern(
@@ -102,7 +103,7 @@ class _PassageReader:
         self.found: list[QuotablePassage] = []
         self._max_group = max_group
         self._headings = [_Heading(0, heading)] if heading else []
-        # Of the next passage in its section
+        # The position of the next passage in its section
         self._position = 0
         self._lead: _Lead | None = None
         # The short line above, which says what code below it is

@@ -20,7 +20,7 @@ screen of 24 rows. A source often takes two rows.
 MAX_SOURCES = 2
 # A further quote must be worth at least this share of the best one
 MIN_SHARE = 0.6
-# The share of a quote's words that an already selected one may contain
+# An already selected quote may contain at most this share of another one's words
 MAX_OVERLAP = 0.6
 
 

@@ -15,8 +15,8 @@ from zkchat_cli.models.notes import Similarities
 
 @dataclass
 class OfflineModel(Model):
-    """`similarities` compares a question with passages by meaning; without it, words decide
-    alone.
+    """Not a language model. `similarities` compares a question with passages by meaning; without
+    it, words decide alone.
     """
 
     summarizes = False
@@ -31,6 +31,7 @@ class OfflineModel(Model):
         from zkchat_cli.llm.offline import answer  # noqa: F401
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
+        """Tool calls, or an answer in quotations."""
         from zkchat_cli.llm.offline.answer import answer_request
 
         return answer_request(request, self.similarities)

@@ -9,7 +9,7 @@ got, as JSON.
 
 import json
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -57,40 +57,44 @@ class _ScriptedReply(Value):
 
 @dataclass
 class ScriptedModel(Model):
+    """Plays the replies of a file, in order and again from the first."""
+
     name: str
     replies: tuple[_ScriptedReply, ...]
     _calls: int = field(default=0, init=False)
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
+        """The next reply; see the top of this file."""
         reply = self.replies[self._calls % len(self.replies)]
         self._calls += 1
         if reply.reasoning:
             yield ReasoningDelta(reply.reasoning)
-        prompt = {
-            "messages": [m.model_dump(mode="json") for m in request.messages],
-            "tools": [t.descriptor for t in request.tools],
-        }
-        for piece in (
-            [json.dumps(prompt, ensure_ascii=False)] if reply.echo else reply.deltas or [reply.text]
-        ):
+        for piece in _pieces(reply, request):
             time.sleep(reply.delay_ms / 1000)
             if piece:
                 yield TextDelta(piece)
         if reply.error:
-            yield base.StreamFailed(
-                ProviderError(
-                    reply.error, f"{self.name}: the call failed ({reply.error})", "Try again."
-                )
-            )
+            problem = f"{self.name}: the call failed ({reply.error})"
+            yield base.StreamFailed(ProviderError(reply.error, problem, "Try again."))
             return
         calls = tuple(
             ToolCall(id=f"call-{self._calls}-{i}", **call.model_dump())
             for i, call in enumerate(reply.tool_calls, 1)
         )
         usage = reply.usage and reply.usage.model_copy(update={"estimated": False})
-        yield base.StreamFinished(
-            reply.finish_reason or ("tool_calls" if calls else "stop"), usage, calls
-        )
+        reason: FinishReason = "tool_calls" if calls else "stop"
+        yield base.StreamFinished(reply.finish_reason or reason, usage, calls)
+
+
+def _pieces(reply: _ScriptedReply, request: Request) -> Sequence[str]:
+    """The texts of a reply; with `echo` the prompt as JSON."""
+    if not reply.echo:
+        return reply.deltas or [reply.text]
+    prompt = {
+        "messages": [message.model_dump(mode="json") for message in request.messages],
+        "tools": [tool.descriptor for tool in request.tools],
+    }
+    return [json.dumps(prompt, ensure_ascii=False)]
 
 
 def _open(config: ModelConfig) -> ScriptedModel:
@@ -102,29 +106,32 @@ def _open(config: ModelConfig) -> ScriptedModel:
         raise ProviderError(
             "unknown_model", f"scripted/{file} cannot be read: {reason(e)}", hint
         ) from e
-    replies = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                replies.append(_ScriptedReply.model_validate_json(line))
-            except ValidationError as e:
-                first = e.errors()[0]
-                where = ".".join(map(str, first["loc"]))
-                problem = (
-                    f"{file}, line {number}: {where + ': ' if where else ''}{value_problem(first)}"
-                )
-                raise ProviderError(
-                    "bad_script",
-                    problem,
-                    f"A reply may have: {', '.join(_ScriptedReply.model_fields)}.",
-                ) from e
+    replies = tuple(
+        _parse_reply(line, f"{file}, line {number}")
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.strip()
+    )
     if not replies:
         raise ProviderError(
             "bad_script",
             f"{file} contains no replies",
             'Write one JSON object a line, such as {"text": "Hello"}.',
         )
-    return ScriptedModel(f"scripted/{file}", tuple(replies))
+    return ScriptedModel(f"scripted/{file}", replies)
+
+
+def _parse_reply(line: str, location: str) -> _ScriptedReply:
+    """A reply. Raises ProviderError that names the line and the wrong key."""
+    try:
+        return _ScriptedReply.model_validate_json(line)
+    except ValidationError as e:
+        first = e.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        problem = value_problem(first)
+        if key:
+            problem = f"{key}: {problem}"
+        hint = f"A reply may have: {', '.join(_ScriptedReply.model_fields)}."
+        raise ProviderError("bad_script", f"{location}: {problem}", hint) from e
 
 
 PROVIDER = Provider(name="scripted", open=_open)

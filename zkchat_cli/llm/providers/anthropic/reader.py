@@ -1,5 +1,5 @@
-"""The events of Anthropic's streams. Citations of search results become marks like all others: `[3]`,
-behind the cited line as a quotation if that is short.
+"""The events of Anthropic's streams. Citations of search results become marks like all others:
+`[3]`, behind the cited line as a quotation if that is short.
 
 The SDK's own streams call `accumulate_event` for each event. It is not a public name, so
 pyproject.toml pins the version.

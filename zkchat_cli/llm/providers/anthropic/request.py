@@ -7,14 +7,15 @@ and the turns before the current one. Excerpts of notes become search results th
 by the line.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from zkchat_cli.llm.base import NOT_IN_NAMES, Options, Request, Window, without_none
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import PromptMessage
-from zkchat_cli.references.excerpts import parse_tool_result
+from zkchat_cli.references.excerpts import LONGEST_TITLE, text_around_excerpts
+from zkchat_cli.text.truncate import truncate
 
 # Marks reasoning that goes back to Anthropic only
 PROVIDER_NAME = "anthropic"
@@ -77,18 +78,14 @@ def build_body(
     """
     version = claude_version(model)
     max_tokens = request.options.max_output_tokens or _longest_answer(request, version, window)
-    rest = list(request.messages)
-    system: list[Block] = []
-    while rest and rest[0].role == "system":
-        system += text_blocks(rest.pop(0).content)
+    system, rest = _split_instructions(request.messages)
     conversation = _convert(rest, cites=cites)
     tools = [_tool(tool.descriptor["function"]) for tool in request.tools]
     tool_choice = None
-    called = sorted({call.name for message in rest for call in message.tool_calls})
-    if not tools and called:
+    if not tools:
         # The API rejects calls in a conversation without tools: declare them, but forbid their use
-        tools = [{"name": name, "input_schema": {"type": "object"}} for name in called]
-        tool_choice = {"type": "none"}
+        tools = _called_tools(rest)
+        tool_choice = {"type": "none"} if tools else None
     for block in (*tools[-1:], *system[-1:], *conversation.cache_ends):
         block["cache_control"] = CACHE_MARKER
     body = {
@@ -99,6 +96,24 @@ def build_body(
     }
     body |= without_none(system=system or None, tools=tools or None, tool_choice=tool_choice)
     return body | _thinking_options(request.options, max_tokens, version)
+
+
+def _split_instructions(
+    messages: Sequence[PromptMessage],
+) -> tuple[list[Block], Sequence[PromptMessage]]:
+    """The instructions at the beginning, as blocks, and the messages after them."""
+    system: list[Block] = []
+    for position, message in enumerate(messages):
+        if message.role != "system":
+            return system, messages[position:]
+        system += text_blocks(message.content)
+    return system, ()
+
+
+def _called_tools(messages: Sequence[PromptMessage]) -> list[Block]:
+    """The tools that a conversation calls, by their names alone."""
+    names = {call.name for message in messages for call in message.tool_calls}
+    return [{"name": name, "input_schema": {"type": "object"}} for name in sorted(names)]
 
 
 def _longest_answer(request: Request, version: ClaudeVersion, window: Window | None) -> int:
@@ -192,7 +207,7 @@ def _blocks(message: PromptMessage, *, cites: bool) -> list[Block]:
         return _answer_blocks(message)
     found = None
     if cites and message.kind in ("tool_results", "documents"):
-        found = _search_results(message.content)
+        found = _search_results(message)
     if message.role != "tool":
         return found or text_blocks(message.content)
     result: Block = {"type": "tool_result", "tool_use_id": _valid_id(message.tool_call_id or "")}
@@ -221,27 +236,26 @@ def _valid_id(id_: str) -> str:
     return NOT_IN_NAMES.sub("_", id_) or "call"
 
 
-def _search_results(text: str) -> list[Block] | None:
-    """A text that ends with a search result, with a block for each excerpt in it; None if it has
-    no excerpts that can be cited.
+def _search_results(message: PromptMessage) -> list[Block] | None:
+    """A message with excerpts, with a block for each of them; None if it has no excerpts that can
+    be cited.
     """
-    before, result = parse_tool_result(text) or ("", {})
-    excerpts = result.pop("excerpts", [])
-    if not excerpts or not all(each["text"].strip() for each in excerpts):
+    if not message.chunks or not all(chunk.text.strip() for chunk in message.chunks):
         return None
-    rest = json.dumps(result, ensure_ascii=False) if result else ""
-    blocks = text_blocks(f"{before}\n{rest}" if before else rest)
-    return blocks + [_search_result(excerpt) for excerpt in excerpts]
+    rest = text_around_excerpts(message.content, message.chunks)
+    if rest is None:
+        return None
+    return text_blocks(rest) + [_search_result(chunk) for chunk in message.chunks]
 
 
-def _search_result(excerpt: Mapping[str, Any]) -> Block:
+def _search_result(chunk: ContentChunk) -> Block:
     """An excerpt with a text for each of its lines, which is what Claude can cite."""
-    names = [str(excerpt[key]) for key in ("title", "heading") if excerpt.get(key)]
-    lines = _LINE.findall(excerpt["text"].lstrip("\n"))
+    names = [truncate(name, LONGEST_TITLE) for name in (chunk.title, chunk.heading) if name]
+    lines = _LINE.findall(chunk.text.lstrip("\n"))
     return {
         "type": "search_result",
-        "source": f"{excerpt.get('path')}:{excerpt.get('lines')}",
-        "title": f"[{excerpt['source']}] {' › '.join(names)}",
+        "source": f"{chunk.relative_path}:{chunk.start_line}-{chunk.end_line}",
+        "title": f"[{chunk.number}] {' › '.join(names)}",
         "content": [{"type": "text", "text": line} for line in lines],
         "citations": {"enabled": True},
     }
