@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import zkchat_cli
 from zkchat_cli.citations.quotes import QuotableChunk, find_quotation
-from zkchat_cli.citations.verify import CitableSources, verify_citations
+from zkchat_cli.citations.sources import CitableSources
+from zkchat_cli.citations.verify import verify_citations
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.text.words import fold

@@ -3,8 +3,9 @@
 import pytest
 from factories import chunk
 
+from zkchat_cli.citations.sources import CitableSources
 from zkchat_cli.citations.support import Evidence, judge_by_meaning, judge_support
-from zkchat_cli.citations.verify import CitableSources, verify_citations
+from zkchat_cli.citations.verify import verify_citations
 
 HOUSE = chunk(
     1,

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from test_citation_marks import AWKWARD
 
 from zkchat_cli.citations.quotes import QuotableChunk
-from zkchat_cli.citations.verify import CitableSources, verify_citations
+from zkchat_cli.citations.sources import CitableSources
+from zkchat_cli.citations.verify import verify_citations
 
 FILTERS = """# Filters
 Filters say **which tasks** you want to see.

@@ -11,7 +11,8 @@ from factories import AppFixture, chunk, prompt_message, report_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.citations.verify import CitableSources, verify_citations
+from zkchat_cli.citations.sources import CitableSources
+from zkchat_cli.citations.verify import verify_citations
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import TextDelta

@@ -26,7 +26,7 @@ def test_a_text_may_end_as_a_sentence_does(text: str, ends: bool) -> None:
         ("What is v2.0? And v3?", "What is v2.0"),
         ("\n\nA line\nand another", "A line"),
         ("什么是笔记？为什么", "什么是笔记"),
-        ("...", ""),
+        ("", ""),
     ],
 )
 def test_the_first_sentence_is_without_its_mark(text: str, first: str) -> None:
@@ -39,4 +39,11 @@ def test_a_point_in_a_number_ends_no_sentence() -> None:
 
 
 def test_closing_marks_belong_to_the_sentence() -> None:
-    assert split_sentences("Er sagt »Halt.« Dann geht er.") == ["Er sagt »Halt.«", "Dann geht er."]
+    assert split_sentences("She says “Stop.” Then she goes.") == [
+        "She says “Stop.”",
+        "Then she goes.",
+    ]
+
+
+def test_a_source_behind_angle_marks_belongs_to_the_sentence() -> None:
+    assert split_sentences("It says «Stop here.» [Note].") == ["It says «Stop here.» [Note]."]

@@ -3,13 +3,10 @@
 import pytest
 from factories import chunk, takes_less_than
 
+from zkchat_cli.citations.citing_marks import read_footnotes
 from zkchat_cli.citations.marks import read_marks
-from zkchat_cli.citations.verify import (
-    CitableSources,
-    VerificationResult,
-    read_footnotes,
-    verify_citations,
-)
+from zkchat_cli.citations.sources import CitableSources
+from zkchat_cli.citations.verify import VerificationResult, verify_citations
 
 CHUNKS = {
     1: chunk(

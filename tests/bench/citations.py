@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
-from zkchat_cli.citations.verify import CitableSources, verify_citations
+from zkchat_cli.citations.sources import CitableSources
+from zkchat_cli.citations.verify import verify_citations
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.tokens.counter import load_vocabulary
 

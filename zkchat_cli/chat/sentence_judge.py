@@ -7,8 +7,8 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.chat.runtime import Runtime
+from zkchat_cli.citations.cited_sentences import CitedSentence
 from zkchat_cli.citations.support import judge_by_meaning
-from zkchat_cli.citations.verify import CitedSentence
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import Event
 from zkchat_cli.llm.base import Options, Request, collect

@@ -8,7 +8,8 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import TurnInProgress
-from zkchat_cli.citations.verify import CitableSources, VerificationResult, verify_citations
+from zkchat_cli.citations.sources import CitableSources
+from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models.messages import FinishReason, MessageStatus, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk, DocumentReference

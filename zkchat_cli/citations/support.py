@@ -141,6 +141,11 @@ def judge_by_meaning(sentence: str, passages: Iterable[str], similarities: Simil
     return "does_not_support" if near and max(near) < DISTANT else "unclear"
 
 
+def worst_support(judged: Iterable[Support]) -> Support | None:
+    """The least favourable of some verdicts; None if there are none."""
+    return min(judged, key=("does_not_support", "unclear", "supports").index, default=None)
+
+
 def _all_numbers(text: str) -> frozenset[str]:
     """Numbers in digits and small ones in words."""
     words = (

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from zkchat_cli.citations import marks
+from zkchat_cli.citations.citing_marks import Footnote, citing_marks, read_footnote, read_footnotes
 from zkchat_cli.citations.marks import CitationMark
 from zkchat_cli.citations.quotations import (
     assign_quotes,
@@ -26,7 +27,6 @@ from zkchat_cli.citations.quotes import (
     QuotationVerdict,
     find_quotation,
 )
-from zkchat_cli.citations.verify import Footnote, citing_marks, read_footnote, read_footnotes
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.plain_text import remove_tags

@@ -172,13 +172,10 @@ class BlockScanner:
             return ScannedLine("fence", place.at, place.quotes, 0, in_list)
         if marker:
             return ScannedLine("item", place.at, place.quotes, 0, in_list)
-        level = len(heading[1]) if heading else 0
         kind: LineKind = "heading"
-        if not heading and continues and not quotes:
-            kind = "underline"
-            level = self._underline_level(line, line[at])
-        if not level:
-            kind = self._bare_kind(line, at)
+        level = len(heading[1]) if heading else 0
+        if not heading:
+            kind, level = self._leaf(line, at, may_underline=continues and not quotes)
         self._in_paragraph = kind not in ("heading", "underline", "rule")
         return ScannedLine(kind, at, quotes, level, in_list and kind != "underline")
 
@@ -203,6 +200,13 @@ class BlockScanner:
         nested = in_item or place.quotes > 0 or place.column >= (self._item or 4)
         return Fence(mark, place.quotes, indent, nested)
 
+    def _leaf(self, line: str, at: int, *, may_underline: bool) -> tuple[LineKind, int]:
+        """The kind of a line that begins no list item, code block or heading, and the level of the
+        heading that it underlines.
+        """
+        level = self._underline_level(line, line[at]) if may_underline else 0
+        return ("underline", level) if level else (self._bare_kind(line, at), 0)
+
     def _underline_level(self, line: str, head: str) -> int:
         """The level of the heading that the line makes of the paragraph above it; 0 if it makes
         none.
@@ -217,7 +221,7 @@ class BlockScanner:
         return 1 if underline[1] else 2
 
     def _bare_kind(self, line: str, at: int) -> LineKind:
-        """The kind of a line that begins no list item, code block or heading."""
+        """The kind of a line that is part of no other block."""
         head = line[at]
         if head in "|:-" and _DELIMITER_ROW.match(line, at):
             return "delimiter"

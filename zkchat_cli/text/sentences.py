@@ -23,8 +23,9 @@ STATEMENT_END = (
 )
 """The end of a statement in a text without case and typography; a semicolon ends one, too."""
 _FINAL_END = lazy_pattern(rf"[.!?…](?={CLOSING}*+(?:\s|\Z))|[。！？\n]")
+# Not » and 」: what follows `says «words.»` belongs to the sentence more often than not
 _NEXT_SENTENCE = lazy_pattern(
-    rf"""[.!?…]{CLOSING}*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|[。！？]["”’）」』]*"""
+    rf"""[.!?…]["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|[。！？]["”’）」』]*"""
 )
 _LONGEST_ABBREVIATION = 9  # characters before its point
 _ABBREVIATION = lazy_pattern(

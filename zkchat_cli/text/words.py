@@ -215,6 +215,7 @@ _WORD = lazy_pattern(
 """A word, or a run of CJK characters. In Indian scripts vowels are marks, which `\\w` does not
 match.
 """
+_SPACED_WORD = lazy_pattern(r"\w\S*+")
 CJK_CHARACTER = lazy_pattern(f"[{CJK}]")
 
 
@@ -277,8 +278,10 @@ _TYPOGRAPHY = str.maketrans({**dict.fromkeys("“”„‘‚«»‹›–—―
 
 
 def count_words(text: str) -> int:
-    """Words between spaces; two Chinese or Japanese characters count as one."""
-    return max(len(text.split()), len(find_cjk(text)) // 2)
+    """Words between spaces that have a letter or digit; two Chinese or Japanese characters count as
+    one.
+    """
+    return max(len(_SPACED_WORD.findall(text)), len(find_cjk(text)) // 2)
 
 
 def to_index_text(text: str) -> str:

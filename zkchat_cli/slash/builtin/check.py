@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 
 from zkchat_cli.chat.sentence_judge import judge_by_model, judge_unclear
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.citations.verify import CitedSentence, cited_sentences
+from zkchat_cli.citations.cited_sentences import CitedSentence, cited_sentences
 from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.slash.base import CommandResult, Topic, declare_command
 from zkchat_cli.slash.lookups import last_answer

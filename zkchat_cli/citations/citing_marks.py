@@ -1,0 +1,156 @@
+"""Which citation marks of a text cite a source, and what its footnotes define. A number that is no
+source's may be a year or an index, and a link to no note is only a link.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from zkchat_cli.citations import marks
+from zkchat_cli.citations.marks import CitationMark
+from zkchat_cli.citations.quotations import find_quotations
+from zkchat_cli.citations.sources import MatchingNotes
+from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.words import CJK_CHARACTER
+
+_YEARS = range(1000, 3000)
+# Words of a file name that a text may write without brackets
+_MAX_NAME_WORDS = 12
+_BEFORE_WORD = lazy_pattern(r"(?<!\S)[(\[{<\"'“‘«*_]*(?=\S)")
+# Characters before a label on its line: markers of a list, quote or heading, and emphasis
+_LABEL_MARGIN = 12
+_LABEL_BEGINS = lazy_pattern(r"(?:\A|\n)[ \t*_#>-]*\Z")
+_LABEL_ENDS = lazy_pattern(r"[*_]{0,3}[ \t]?:[*_]{0,3}[ \t]{0,3}(?:\n|\Z)")
+
+
+class CitingMark(NamedTuple):
+    """A mark that cites; if it cites by name, the `notes` that may be meant. `defined`: those of
+    its numbers that the text defines.
+    """
+
+    mark: CitationMark
+    notes: tuple[str, ...] = ()
+    defined: tuple[int, ...] = ()
+
+
+class Footnote(NamedTuple):
+    """What the definition of a number says: the notes that it names, and its quotations."""
+
+    notes: tuple[str, ...]
+    quotes: tuple[str, ...]
+
+
+def read_footnotes(
+    reading: marks.MarkedText, text: str, matching_notes: MatchingNotes
+) -> dict[int, Footnote]:
+    """What the text's definitions of numbers name and quote."""
+    found: dict[int, Footnote] = {}
+    for mark in reading.marks:
+        if mark.defines:
+            end = text.find("\n", mark.end)
+            definition = text[mark.end + 1 : end if end >= 0 else len(text)]
+            found |= dict.fromkeys(mark.numbers, read_footnote(definition, matching_notes))
+    return found
+
+
+def read_footnote(definition: str, matching_notes: MatchingNotes) -> Footnote:
+    """What the text behind `[1]:` names and quotes."""
+    written = [mark for mark in marks.read_marks(definition).marks if not mark.defines]
+    notes: list[str] = []
+    for cited in citing_marks(written, definition, matching_notes):
+        notes += cited.notes
+    quotations = find_quotations(definition, definition)
+    return Footnote(tuple(dict.fromkeys(notes)), tuple(quotation.words for quotation in quotations))
+
+
+def citing_marks(
+    written: Sequence[CitationMark],
+    answer: str,
+    matching_notes: MatchingNotes,
+    footnotes: Mapping[int, Footnote] = {},
+    known: Collection[int] = (),
+) -> Iterator[CitingMark]:
+    """The marks that cite, paths with all their words. `known`: numbers of sources."""
+    end = 0
+    for mark in written:
+        if mark.name is None:
+            cited = _numbered(mark, answer, end, footnotes, known)
+        elif answer[mark.start] == "[":
+            cited = _linked(mark, answer, matching_notes)
+        else:
+            cited = _named_path(mark, answer, end, matching_notes)
+        if cited:
+            yield cited
+        end = mark.end
+
+
+def _numbered(
+    mark: CitationMark,
+    answer: str,
+    end_before: int,
+    footnotes: Mapping[int, Footnote],
+    known: Collection[int],
+) -> CitingMark | None:
+    """A mark with numbers. One that only the text defines cites the notes that it names there."""
+    before = answer[mark.start - 1 : mark.start] if mark.start else ""
+    defined = tuple(number for number in mark.numbers if number in footnotes)
+    numbers = tuple(n for n in mark.numbers if n not in footnotes or n in known)
+    notes = tuple(note for number in defined for note in footnotes[number].notes)
+    # `[text][1]` is a link to the defined address
+    if defined and not notes and before == "]" and mark.start != end_before:
+        return None
+    if not numbers:
+        return CitingMark(mark._replace(numbers=()), notes, defined) if notes else None
+    if _are_years(mark.numbers, known):
+        return None
+    if _is_index(mark, answer, before) and not any(number in known for number in mark.numbers):
+        return None
+    defined = tuple(number for number in defined if number in numbers)
+    return CitingMark(mark._replace(numbers=numbers), defined=defined)
+
+
+def _are_years(numbers: Iterable[int], known: Collection[int]) -> bool:
+    """Whether all numbers are likelier years than sources, because there are fewer sources."""
+    largest = max(known, default=0)
+    return all(number in _YEARS and number > largest for number in numbers)
+
+
+def _is_index(mark: CitationMark, answer: str, before: str) -> bool:
+    """Whether a mark stands right behind a word, as the index of an array does."""
+    is_bare = answer[mark.start] == "[" and answer[mark.start + 1].isdigit()
+    return is_bare and before.isascii() and before.isalpha()
+
+
+def _linked(mark: CitationMark, answer: str, matching_notes: MatchingNotes) -> CitingMark | None:
+    """A link to a note. One that labels the lines below it says what these are about."""
+    assert mark.name is not None
+    line_before = answer[max(0, mark.start - _LABEL_MARGIN) : mark.start]
+    if _LABEL_ENDS.match(answer, mark.end) and _LABEL_BEGINS.search(line_before):
+        return None
+    notes = matching_notes(mark.name)
+    return CitingMark(mark, notes) if notes else None
+
+
+def _named_path(
+    mark: CitationMark, answer: str, earliest: int, matching_notes: MatchingNotes
+) -> CitingMark | None:
+    """A path, from the word on with which it is that of a note."""
+    assert mark.name is not None
+    for start in _possible_starts(mark, answer, earliest):
+        notes = matching_notes(answer[start : mark.start + len(mark.name)])
+        if notes:
+            return CitingMark(mark._replace(start=start), notes)
+    return None
+
+
+def _possible_starts(mark: CitationMark, text: str, earliest: int) -> Iterator[int]:
+    """Where a path may begin: at a word before it, because file names may have several words, at
+    the mark, or after CJK text before it.
+    """
+    assert mark.name is not None
+    line = max(earliest, mark.start - marks.MAX_PATH_LENGTH, 0)
+    line = max(line, text.rfind("\n", line, mark.start) + 1)
+    words = [found.end() + line for found in _BEFORE_WORD.finditer(text[line : mark.start])]
+    yield from words[-_MAX_NAME_WORDS:]
+    yield mark.start
+    for found in CJK_CHARACTER.finditer(text, mark.start, mark.start + len(mark.name)):
+        yield found.end()
