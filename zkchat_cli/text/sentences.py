@@ -25,7 +25,7 @@ STATEMENT_END = (
 _FINAL_END = lazy_pattern(rf"[.!?…](?={CLOSING}*+(?:\s|\Z))|[。！？\n]")
 # Not » and 」: what follows `says «words.»` belongs to the sentence more often than not
 _NEXT_SENTENCE = lazy_pattern(
-    rf"""[.!?…]["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|[。！？]["”’）」』]*"""
+    r"""[.!?…]["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|[。！？]["”’）」』]*"""
 )
 _LONGEST_ABBREVIATION = 9  # characters before its point
 _ABBREVIATION = lazy_pattern(
