@@ -66,10 +66,9 @@ class NoteAgent:
         self._thread = ThreadPoolExecutor(1, "sessions")
         self._apps: dict[Path, App] = {}
         self._sessions: dict[str, ZkChatSession] = {}
+        # By session, what ends the answer that it writes or that waits for other work on the
+        # sessions' thread
         self._stops: dict[str, threading.Event] = {}
-        """By session, what ends the answer that it writes or that waits for other work on the
-        sessions' thread.
-        """
         self._client: Client
         self._loop: asyncio.AbstractEventLoop
         # The session that answers, and the call that it makes: what the user is asked about
@@ -77,10 +76,12 @@ class NoteAgent:
         self._call: ToolCall
 
     def on_connect(self, conn: Client) -> None:
+        """The editor is there."""
         self._client = conn
         self._loop = asyncio.get_running_loop()
 
     async def initialize(self, protocol_version: int, **_: Any) -> schema.InitializeResponse:
+        """Agree on a version of the protocol, and say what this agent can do."""
         return schema.InitializeResponse(
             protocol_version=min(protocol_version, PROTOCOL_VERSION),
             agent_capabilities=schema.AgentCapabilities(
@@ -94,6 +95,7 @@ class NoteAgent:
         )
 
     async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
+        """Begin a conversation about the notes of a folder."""
         session = await self._run_work(lambda: self._open_session(Path(cwd), None))
         await self._client.session_update(
             session_id=session.conversation.id, update=available_commands()
@@ -103,12 +105,15 @@ class NoteAgent:
         )
 
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
+        """Continue a conversation, and show its messages to the editor."""
         session = await self._run_work(lambda: self._open_session(Path(cwd), session_id))
         for update in (*replay(session.history, session.vault.root), available_commands()):
             await self._client.session_update(session_id=session_id, update=update)
         return schema.LoadSessionResponse(modes=session_modes(session))
 
     async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
+        """The latest conversations about the notes of a folder."""
+
         def listed() -> list[schema.SessionInfo]:
             app = self._app(Path(cwd) if cwd else Path.cwd())
             found = app.store.conversations(str(app.vault.root), MAX_LISTED)
@@ -124,11 +129,13 @@ class NoteAgent:
     async def set_session_mode(
         self, mode_id: str, session_id: str, **_: Any
     ) -> schema.SetSessionModeResponse:
+        """Let another agent answer from now on; its name is the mode."""
         session = self._session(session_id)
         await self._run_work(lambda: session.runtimes.use_agent(mode_id))
         return schema.SetSessionModeResponse()
 
     async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
+        """Answer a message or run a command; returns the reason why it ended."""
         session = self._session(session_id)
         if session_id in self._stops:
             raise RequestError(
@@ -153,6 +160,7 @@ class NoteAgent:
             del self._stops[session_id]
 
     async def cancel(self, session_id: str, **_: Any) -> None:
+        """Stop the answer that the session writes; what came of it is kept."""
         if session_id in self._stops:
             self._stops[session_id].set()
 

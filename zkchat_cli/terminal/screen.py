@@ -21,6 +21,7 @@ from zkchat_cli.terminal.palette import Palette, choose_palette
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.views.text import StyledLine, spoken_text
 
+# Importing it costs 40 ms
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -77,8 +78,8 @@ class Screen:
         )
 
     def with_width(self) -> "Screen":
-        """For lists in columns: a terminal that breaks their lines anywhere makes them
-        unreadable.
+        """The screen for lists in columns, which are fitted to the terminal: it would break their
+        lines anywhere.
         """
         return replace(self, columns=terminal_columns) if self.out.isatty() else self
 
@@ -218,8 +219,10 @@ class Screen:
             nonlocal drawn
             if not self.accessible:
                 out.write("\r" + sanitize(text).ljust(len(drawn)))
-            elif (text := text.split()[0]) != drawn:
-                out.write(f"{text}\n")
+            else:
+                text = text.split()[0]
+                if text != drawn:
+                    out.write(f"{text}\n")
             drawn = text
             out.flush()
 

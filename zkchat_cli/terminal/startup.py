@@ -21,6 +21,7 @@ from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import summarize_problems
 
+# A session's modules are loaded in the background, after the prompt
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
@@ -54,7 +55,7 @@ OFFLINE_LABEL = "offline: quotes your notes, no model"
 
 class StartedSession(NamedTuple):
     """An opened chat: `warnings` are pairs of problem and hint, `tip` suggests a first question.
-    With `suggests_question`, a chat without a tip gets one from the vault's most linked note.
+    With `suggests_question`, a chat without a tip gets one about the note that changed last.
     """
 
     app: "App"
@@ -81,8 +82,8 @@ class BackgroundLoader:
         self.indexed = threading.Event()
         self.opened: StartedSession | None = None
         self.failure: BaseException | None = None
+        # To show above the prompt: the greeting, and why the model cannot answer
         self.notices: SimpleQueue[Notice] = SimpleQueue()
-        """Messages to show above the prompt: the greeting, and why the model cannot answer."""
         self.state = "loading"
         self._start_session = start_session
         self._chat = chat
@@ -146,7 +147,7 @@ class BackgroundLoader:
         self._set_state("")
         self._chat.measure()
         with suppress(ZkchatError):
-            # Builds its list, which takes a second for 100,000 notes
+            # The first call builds the list of names, which takes a second for 100,000 notes
             opened.app.vault.complete("", 1)
         self._load_model(model, opened.app.counter)
         with suppress(ZkchatError):
