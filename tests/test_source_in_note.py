@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from zkchat_cli.citations.quotes import quote_ranges
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.notes import ContentChunk
-from zkchat_cli.views.sources import chunk_lines, locate_chunk
+from zkchat_cli.views.source_in_note import chunk_lines, locate_chunk
 from zkchat_cli.views.text import plain_text
 
 NOTE = "# Filters\n\nA filter says which tasks you want.\nIt may be long.\n\n## Dates\n\nDue today."

@@ -7,8 +7,9 @@ The same lines for `zkchat context` and for the chat's commands.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
 from zkchat_cli.models.messages import ZkChatMessage
@@ -31,6 +32,12 @@ MIN_CELLS = 4
 WIDTH = 80
 # Columns below which there is no column for the budgets
 NARROW = 60
+# Columns of the table besides the bar
+NARROW_COLUMNS = 30
+COLUMNS = 40
+# Columns of the brackets and spaces around an advice
+ADVICE_FRAME = 6
+MAX_NAME = 60
 MAX_ITEMS = 10
 MIN_SNIPPET = 12
 # Characters of a message in a list of changes
@@ -51,54 +58,71 @@ def usage_lines(
     """The token usage of a prompt, for a screen of `width` columns. The `history` says which turns
     are pinned.
     """
+    lines = [*_component_lines(prompt.usage, width), styled_line()]
+    for explanation in _explanations(prompt):
+        indent = len(explanation) - len(explanation.lstrip()) + 2
+        lines.append(styled_line(explanation, indent=indent))
+    lines += _largest_item_lines(prompt, width, history, hints)
+    lines.append(styled_line(_compaction_text(prompt), indent=2))
+    return lines
+
+
+def _compaction_text(prompt: Prompt) -> str:
+    """When the conversation will be compacted."""
     due = prompt.usage.compaction
     limit = prompt.usage.effective_limit
     if due.due:
-        compaction = f"Compaction is due: {due.reason} ({BudgetBar(due.at or 0, limit).percent})."
-    elif due.at is None:
-        compaction = (
-            f"No compaction: the strategy {prompt.strategy} drops the oldest turns instead."
-        )
-    else:
-        left = max(0, due.at - prompt.usage.total_tokens)
-        compaction = (
-            f"Compacts at {due.at:,} of {limit:,} tokens, {BudgetBar(due.at, limit).percent} "
-            f"({left:,} left)."
-        )
-    return [
-        *_component_lines(prompt.usage, width),
-        styled_line(),
-        *(
-            styled_line(line, indent=len(line) - len(line.lstrip()) + 2)
-            for line in _explanations(prompt)
-        ),
-        *_largest_item_lines(prompt, width, history, hints),
-        styled_line(compaction, indent=2),
-    ]
+        return f"Compaction is due: {due.reason} ({BudgetBar(due.at or 0, limit).percent})."
+    if due.at is None:
+        return f"No compaction: the strategy {prompt.strategy} drops the oldest turns instead."
+    left = max(0, due.at - prompt.usage.total_tokens)
+    percent = BudgetBar(due.at, limit).percent
+    return f"Compacts at {due.at:,} of {limit:,} tokens, {percent} ({left:,} left)."
+
+
+class _ComponentRow(NamedTuple):
+    """A row of the table of tokens; `budget` is the column's text."""
+
+    name: str
+    tokens: int
+    limit: int
+    budget: str
 
 
 def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
     mark = "~" if usage.estimated else ""
-    narrow = width < NARROW
-    cells = max(MIN_CELLS, min(CELLS, width - (30 if narrow else 40)))
-    yield styled_line(
-        f"{'component':<14} {'tokens':>8}" + ("" if narrow else f" {'budget':>9}"), "bold"
-    )
-    system, tools, messages = (
-        usage.budget_status[name] for name in ("system", "tools", "messages")
-    )
-    parts = ((name, tokens) for name, tokens in usage.message_breakdown.items() if tokens)
-    for name, tokens, limit, shown in (
-        ("instructions", system.used, system.budget, f"{system.budget:,}"),
-        ("tools", tools.used, tools.budget, f"{tools.budget:,}"),
-        ("messages", messages.used, messages.budget, f"{messages.budget:,}"),
-        *((f"  {part.replace('_', ' ')}", tokens, messages.budget, "") for part, tokens in parts),
-        ("total", usage.total_tokens, usage.effective_limit, f"{usage.effective_limit:,}"),
-    ):
-        budget = "" if narrow else f" {shown:>9}"
-        bar = BudgetBar(tokens, limit, cells)
-        text = StyledSpan(f"{name:<14} {f'{mark}{tokens:,}':>8}{budget}  ")
-        yield StyledLine((text, StyledSpan(bar.bar, bar.color), StyledSpan(f" {bar.percent:>4}")))
+    is_narrow = width < NARROW
+    columns = NARROW_COLUMNS if is_narrow else COLUMNS
+    cells = max(MIN_CELLS, min(CELLS, width - columns))
+    heading = f"{'component':<14} {'tokens':>8}"
+    yield styled_line(heading if is_narrow else f"{heading} {'budget':>9}", "bold")
+    for row in _component_rows(usage):
+        bar = BudgetBar(row.tokens, row.limit, cells)
+        text = f"{row.name:<14} {f'{mark}{row.tokens:,}':>8}"
+        if not is_narrow:
+            text += f" {row.budget:>9}"
+        yield StyledLine(
+            (
+                StyledSpan(f"{text}  "),
+                StyledSpan(bar.bar, bar.color),
+                StyledSpan(f" {bar.percent:>4}"),
+            )
+        )
+
+
+def _component_rows(usage: ContextUsage) -> list[_ComponentRow]:
+    status = usage.budget_status
+    rows = []
+    for name, key in (("instructions", "system"), ("tools", "tools"), ("messages", "messages")):
+        budget = status[key].budget
+        rows.append(_ComponentRow(name, status[key].used, budget, f"{budget:,}"))
+    for part, tokens in usage.message_breakdown.items():
+        if tokens:
+            name = f"  {part.replace('_', ' ')}"
+            rows.append(_ComponentRow(name, tokens, status["messages"].budget, ""))
+    limit = usage.effective_limit
+    rows.append(_ComponentRow("total", usage.total_tokens, limit, f"{limit:,}"))
+    return rows
 
 
 def _explanations(prompt: Prompt) -> Iterator[str]:
@@ -106,7 +130,6 @@ def _explanations(prompt: Prompt) -> Iterator[str]:
     sent: messages, memories, then tools.
     """
     usage = prompt.usage
-    status = prompt.usage.budget_status
     source = f" ({usage.window_source})" if usage.window_source else ""
     yield (
         f"Context window: {usage.max_context:,} tokens{source}; at most "
@@ -114,11 +137,11 @@ def _explanations(prompt: Prompt) -> Iterator[str]:
     )
     if prompt.retrieval is not None:
         yield f"Retrieval: {prompt.retrieval.mode} ({prompt.retrieval.reason})."
-    spent = (
+    spent = [
         f"{name.replace('_', ' ')} {tokens:,}"
         for name, tokens in usage.components.items()
         if tokens
-    )
+    ]
     yield f"Tokens spent on {', '.join(spent)}."
     if not usage.estimated:
         yield "Counted with the model's own tokenizer."
@@ -127,22 +150,25 @@ def _explanations(prompt: Prompt) -> Iterator[str]:
             "~ estimated, calibrated with the usage that the provider has reported so far (× "
             f"{usage.calibration:.2f})"
         )
-    for name, component, hint in (
-        (
-            "instructions",
-            status["system"],
-            "Use a larger window, or raise context.system_budget_ratio.",
-        ),
-        (
-            "tools",
-            status["tools"],
-            "Offer fewer tools with an agent, or raise context.tool_budget_ratio.",
-        ),
-    ):
-        if component.used > component.budget:
-            left = f"{status['messages'].budget:,} are left for messages"
-            yield f"{name} use {component.used:,} of {component.budget:,} tokens; {left}. {hint}"
+    yield from _budget_warnings(usage)
     yield from _document_lines(prompt)
+    yield from _dropped_lines(prompt)
+
+
+def _budget_warnings(usage: ContextUsage) -> Iterator[str]:
+    """The components above their budgets, and what to do about them."""
+    status = usage.budget_status
+    left = f"{status['messages'].budget:,} are left for messages"
+    for name, key, hint in (
+        ("instructions", "system", "Use a larger window, or raise context.system_budget_ratio."),
+        ("tools", "tools", "Offer fewer tools with an agent, or raise context.tool_budget_ratio."),
+    ):
+        component = status[key]
+        if component.used > component.budget:
+            yield f"{name} use {component.used:,} of {component.budget:,} tokens; {left}. {hint}"
+
+
+def _dropped_lines(prompt: Prompt) -> Iterator[str]:
     for kind, many in (("message", "messages"), ("memory", "memories")):
         reasons = Counter(dropped.reason for dropped in prompt.dropped if dropped.kind == kind)
         if reasons:
@@ -151,7 +177,17 @@ def _explanations(prompt: Prompt) -> Iterator[str]:
     tools = [dropped for dropped in prompt.dropped if dropped.kind == "tool"]
     if tools:
         yield f"Tools not offered: {len(tools)} of {len(tools) + len(prompt.tools)}"
-        yield from (f"  {dropped.id.removeprefix('tool:')}: {dropped.reason}" for dropped in tools)
+    for tool in tools:
+        yield f"  {tool.id.removeprefix('tool:')}: {tool.reason}"
+
+
+class _PromptItem(NamedTuple):
+    """A part of a prompt, and how to make it smaller."""
+
+    tokens: int
+    kind: str
+    text: str
+    advice: str
 
 
 def _largest_item_lines(
@@ -160,38 +196,47 @@ def _largest_item_lines(
     """The largest items with advice. The screen puts the advice below where there is no room beside
     it.
     """
-    turns = accumulate(message.role == "user" for message in history)
-    pinned = {
-        message.id: turn for message, turn in zip(history, turns, strict=True) if message.pinned
-    }
+    items = _prompt_items(prompt, history, hints)
+    if items:
+        yield styled_line("Largest:")
+    for item in sorted(items, key=lambda item: -item.tokens)[:MAX_ITEMS]:
+        label = f"  {item.tokens:>6,}  {item.kind}"
+        room = width - len(label) - len(item.advice) - ADVICE_FRAME
+        if room < MIN_SNIPPET:
+            room = max(1, width - len(label) - 2)
+        snippet = truncate(item.text, room)
+        if snippet:
+            label += f": {snippet}"
+        right = (StyledSpan(f"({item.advice})", "dim"),) if item.advice else ()
+        yield StyledLine((StyledSpan(label),), right, indent=10)
+
+
+def _prompt_items(
+    prompt: Prompt, history: Sequence[ZkChatMessage], hints: CommandHints
+) -> list[_PromptItem]:
     items = []
     if prompt.tools:
         described = plural(len(prompt.tools), "tool description")
-        items.append((prompt.usage.tool_tokens, described, "", f"{hints.agent} with fewer tools"))
-    only_turn = sum(1 for m in prompt.messages if m.role == "user" and m.kind == "conversation") < 2
+        advice = f"{hints.agent} with fewer tools"
+        items.append(_PromptItem(prompt.usage.tool_tokens, described, "", advice))
+    pinned = _pinned_turns(history)
+    questions = [each for each in prompt.messages if each.role == "user"]
+    only_turn = sum(message.kind == "conversation" for message in questions) < 2
     for message in prompt.messages:
-        if message.kind != "system":
-            text = message.content or ", ".join(call.name for call in message.tool_calls)
-            items.append(
-                (
-                    message.tokens,
-                    message.kind.replace("_", " "),
-                    text,
-                    _advice(message, hints, pinned, only_turn=only_turn),
-                )
-            )
-    if items:
-        yield styled_line("Largest:")
-    for tokens, kind, text, advice in sorted(items, key=lambda item: -item[0])[:MAX_ITEMS]:
-        label = f"  {tokens:>6,}  {kind}"
-        beside = width - len(label) - len(advice) - 6
-        snippet = truncate(
-            text, beside if beside >= MIN_SNIPPET else max(1, width - len(label) - 2)
-        )
-        right = (StyledSpan(f"({advice})", "dim"),) if advice else ()
-        yield StyledLine(
-            (StyledSpan(label + (f": {snippet}" if snippet else "")),), right, indent=10
-        )
+        if message.kind == "system":
+            continue
+        text = message.content or ", ".join(call.name for call in message.tool_calls)
+        advice = _advice(message, hints, pinned, only_turn=only_turn)
+        items.append(_PromptItem(message.tokens, message.kind.replace("_", " "), text, advice))
+    return items
+
+
+def _pinned_turns(history: Sequence[ZkChatMessage]) -> dict[str, int]:
+    """The turn of each pinned message, by its id."""
+    turns = accumulate(message.role == "user" for message in history)
+    return {
+        message.id: turn for message, turn in zip(history, turns, strict=True) if message.pinned
+    }
 
 
 def _advice(
@@ -200,24 +245,28 @@ def _advice(
     """What makes a message smaller, if anything does. `only_turn`: there is no older turn that
     could be summarized.
     """
-    if turns := [pinned[id_] for id_ in message.source_ids if id_ in pinned]:
-        return hints.unpin.format(turns[0])
+    for id_ in message.source_ids:
+        if id_ in pinned:
+            return hints.unpin.format(pinned[id_])
+    compact = "" if only_turn else hints.compact
     match message.kind:
         case "memory":
-            source = message.source_ids[0]
-            key = source.removeprefix("fact:")
-            return (
-                hints.forget.format(key)
-                if key != source
-                else f"shorten {source}, or set context.memory_integration = false"
-            )
+            return _memory_advice(message.source_ids[0], hints)
         case "summary":
             return "a lower context.summary_ratio shortens the next summary"
         case "documents":
-            return ("" if only_turn else f"{hints.compact}, or ") + "name [[Note#Heading]]"
+            name_section = "name [[Note#Heading]]"
+            return f"{compact}, or {name_section}" if not only_turn else name_section
         case "recalled":
             return "passages of earlier turns; the strategy summarize sends none"
-    return "" if only_turn else hints.compact
+    return compact
+
+
+def _memory_advice(source: str, hints: CommandHints) -> str:
+    key = source.removeprefix("fact:")
+    if key != source:
+        return hints.forget.format(key)
+    return f"shorten {source}, or set context.memory_integration = false"
 
 
 def overview_lines(prompt: Prompt) -> Iterator[str]:
@@ -230,34 +279,37 @@ def overview_lines(prompt: Prompt) -> Iterator[str]:
     )
     yield f"  - tools: {len(prompt.tools)} ({mark}{short_count(usage.tool_tokens)} tokens)"
     for kind in dict.fromkeys(message.kind for message in prompt.messages):
-        of_kind = [message for message in prompt.messages if message.kind == kind]
-        names = ", ".join(truncate(id_, 60) for message in of_kind for id_ in message.source_ids)
-        count = (
-            sum(len(message.source_ids) for message in of_kind)
-            if kind == "recalled"
-            else len(of_kind)
-        )
-        what = names if kind == "memory" else plural(count, "message")
-        tokens = short_count(sum(message.tokens for message in of_kind))
-        yield f"  - {kind.replace('_', ' ')}: {what} ({mark}{tokens} tokens)"
+        messages = [message for message in prompt.messages if message.kind == kind]
+        tokens = short_count(sum(message.tokens for message in messages))
+        name = kind.replace("_", " ")
+        yield f"  - {name}: {_overview_text(kind, messages)} ({mark}{tokens} tokens)"
         if kind == "recalled":
-            yield from (
-                f"      {truncate(line, WIDTH)}"
-                for message in of_kind
-                for line in _PASSAGE.findall(message.content)
-            )
+            yield from _passage_lines(messages)
     yield from _document_lines(prompt)
+
+
+def _overview_text(kind: str, messages: Sequence[PromptMessage]) -> str:
+    """How many messages of a kind there are; the names of memory files and facts."""
+    sources = [id_ for message in messages for id_ in message.source_ids]
+    if kind == "memory":
+        return ", ".join(truncate(id_, MAX_NAME) for id_ in sources)
+    return plural(len(sources) if kind == "recalled" else len(messages), "message")
+
+
+def _passage_lines(messages: Iterable[PromptMessage]) -> Iterator[str]:
+    """The first line of each recalled passage."""
+    for message in messages:
+        for line in _PASSAGE.findall(message.content):
+            yield f"      {truncate(line, WIDTH)}"
 
 
 def _document_lines(prompt: Prompt) -> list[str]:
     sent = sent_source_numbers(prompt)
     lines = []
     for each in prompt.documents:
-        path = (
-            f"{each.relative_path} (deleted since)"
-            if each.relative_path in prompt.deleted
-            else each.relative_path
-        )
+        path = each.relative_path
+        if path in prompt.deleted:
+            path = f"{path} (deleted since)"
         if each.delivery and sent.issuperset(each.numbers):
             lines.append(
                 f"  {_DELIVERY[each.delivery]:<11} {each.wikilink}  {path}: {each.delivery_reason}"
@@ -325,17 +377,21 @@ def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
         f"turn {a.number}: {a.tokens:,} tokens; turn {b.number}: {b.tokens:,} "
         f"({b.tokens - a.tokens:+,d})"
     ]
-    for sign, messages in (("+", [(message, "") for message in found.added]), ("-", found.removed)):
-        for message, why in messages:
-            content = (
-                truncate(message.content, MAX_CONTENT)
-                or f"calls {', '.join(call.name for call in message.tool_calls)}"
-            )
-            figures = (
-                f"{message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens"
-            )
-            lines.append(f"{sign} {figures} · {content}" + (f" ({why})" if why else ""))
-    lines += [f"+ tool {name}" for name in found.tools_added] + [
-        f"- tool {name}" for name in found.tools_removed
-    ]
-    return "\n".join(lines if len(lines) > 1 else [*lines, "The same was sent."])
+    lines += [f"+ {_message_text(message)}" for message in found.added]
+    for message, reason in found.removed:
+        removed = f"- {_message_text(message)}"
+        lines.append(f"{removed} ({reason})" if reason else removed)
+    lines += [f"+ tool {name}" for name in found.tools_added]
+    lines += [f"- tool {name}" for name in found.tools_removed]
+    if len(lines) == 1:
+        lines.append("The same was sent.")
+    return "\n".join(lines)
+
+
+def _message_text(message: PromptMessage) -> str:
+    """A message on one line, with its figures."""
+    content = truncate(message.content, MAX_CONTENT)
+    if not content:
+        content = f"calls {', '.join(call.name for call in message.tool_calls)}"
+    kind = message.kind.replace("_", " ")
+    return f"{message.role} · {kind} · {message.tokens:,} tokens · {content}"

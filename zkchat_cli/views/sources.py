@@ -1,30 +1,23 @@
-"""The sources of an answer: the list below it and in the window, an excerpt in its note as it is
-now, and verified quotations.
+"""The sources of an answer: the list below it and in the window, and the excerpts of a search.
 
 A stored message contains everything that these lines need, so an old answer gets the same list.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat_cli.citations.quotes import QuotationVerdict, quote_ranges
+from zkchat_cli.citations.quotes import QuotationVerdict
 from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_uncited
 from zkchat_cli.models.citations import Citation, CitationVerdict, group_by_number, worst_verdict
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
-from zkchat_cli.references.chunk_budget import CUT_MARK
-from zkchat_cli.references.documents import link_names
-from zkchat_cli.text.numbers import line_range, plural
+from zkchat_cli.references.documents import document_key, link_names
+from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import fold
 from zkchat_cli.vault.links.wikilinks import note_name, write_link
 from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, StyledSpan, styled_line
 
 if TYPE_CHECKING:
-    from zkchat_cli.citations.verify_text import TextQuotation
     from zkchat_cli.vault.vault import Vault
 
 VERDICT_MARKS: dict[CitationVerdict | QuotationVerdict, StyledSpan] = {
@@ -39,14 +32,9 @@ VERDICT_MARKS: dict[CitationVerdict | QuotationVerdict, StyledSpan] = {
 MAX_UNUSED = 3
 MAX_HEADING = 80
 MAX_QUOTE = 60
-MAX_VERIFIED_QUOTE = 200
-# Words of a quotation up to which differences are marked
-MOST_COMPARED = 300
-# Lines shown before and after an excerpt
-CONTEXT = 3
-MAX_CONTEXT_LINE = 400
 _TYPES_OF_USER = ("direct", "import")
-_LABEL_WIDTH = len("✗ misquoted")
+# Columns of a source's line besides the digits of its number
+_MARKS_WIDTH = len("  [] ✓ ")
 
 
 class SourceItem(NamedTuple):
@@ -65,53 +53,60 @@ def source_items(
     """The cited sources by number, then the references that no citation uses: those that the user
     named, and if wanted, what was found.
     """
-    name = link_names(references)
-    groups = group_by_number(citations)
-    used = {citation.relative_path for citation in citations}
     listed = [
         reference for reference in references if found or reference.reference_type in _TYPES_OF_USER
     ]
-    about: dict[str | None, str] = {
-        r.relative_path: r.summary for r in listed if r.relative_path and r.summary
-    }
+    used = {citation.relative_path for citation in citations}
+    items = _cited_items(citations, link_names(references), listed)
+    for reference in listed:
+        if reference.relative_path is None or reference.relative_path not in used:
+            items.append(_uncited_item(reference))
+    return items
+
+
+def _cited_items(
+    citations: Sequence[Citation],
+    name: Callable[[str], str],
+    listed: Iterable[DocumentReference],
+) -> list[SourceItem]:
+    """The sources with these citations. The summary of a listed document is below its first one."""
+    groups = group_by_number(citations)
+    summaries: dict[str | None, str] = {}
+    for reference in listed:
+        if reference.relative_path and reference.summary:
+            summaries[reference.relative_path] = reference.summary
     digits = len(str(max(groups, default=0)))
     items = []
     for number, group in groups.items():
-        lines = _cited_lines(number, group, digits, name) + _summary_lines(
-            about.pop(group[0].relative_path, None)
-        )
-        items.append(
-            SourceItem(
-                str(number) if group[0].relative_path else "",
-                worst_verdict(each.verdict for each in group),
-                lines,
-            )
-        )
-    for each in listed:
-        # Suggestions for it were shown when the turn began
-        if each.relative_path is None:
-            items.append(
-                SourceItem("", "broken", [styled_line(f"  ✗ {each.wikilink} not found", "yellow")])
-            )
-        elif each.relative_path not in used:
-            path = StyledSpan(each.relative_path, "dim", each.relative_path)
-            head = StyledLine((StyledSpan("  · "), StyledSpan(each.wikilink, "cyan")), (path,))
-            items.append(
-                SourceItem(each.relative_path, "not cited", [head, *_summary_lines(each.summary)])
-            )
+        path = group[0].relative_path
+        lines = _cited_lines(number, group, digits, name)
+        lines += _summary_lines(summaries.pop(path, None))
+        verdict = worst_verdict(each.verdict for each in group)
+        items.append(SourceItem(str(number) if path else "", verdict, lines))
     return items
+
+
+def _uncited_item(reference: DocumentReference) -> SourceItem:
+    path = reference.relative_path
+    # Suggestions for it were shown when the turn began
+    if path is None:
+        line = styled_line(f"  ✗ {reference.wikilink} not found", "yellow")
+        return SourceItem("", "broken", [line])
+    link = (StyledSpan("  · "), StyledSpan(reference.wikilink, "cyan"))
+    head = StyledLine(link, (StyledSpan(path, "dim", path),))
+    return SourceItem(path, "not cited", [head, *_summary_lines(reference.summary)])
 
 
 def turn_source_items(turn: Iterable[ZkChatMessage]) -> list[SourceItem]:
     """What the messages of a turn cite, and each other document that they name or that tools
     found.
     """
-    references = {
-        each.relative_path or each.wikilink: each for message in turn for each in message.references
-    }
-    return source_items(
-        [each for message in turn for each in message.citations], [*references.values()], found=True
-    )
+    references: dict[str, DocumentReference] = {}
+    citations: list[Citation] = []
+    for message in turn:
+        references |= {document_key(reference): reference for reference in message.references}
+        citations += message.citations
+    return source_items(citations, [*references.values()], found=True)
 
 
 def source_lines(
@@ -128,36 +123,48 @@ def source_lines(
     there is nothing to list.
     """
     items = source_items(citations, references)
-    body = [line for item in items[:limit] for line in item.lines]
+    lines = [line for item in items[:limit] for line in item.lines]
     if len(items) > limit:
-        body.append(styled_line(f"  and {len(items) - limit} more: {rest}", "dim"))
+        lines.append(styled_line(f"  and {len(items) - limit} more: {rest}", "dim"))
+    unused = _unused_paths(citations, references) if with_unused else []
+    if lines or unused:
+        last = _last_spans(uncited, unused)
+        if last:
+            lines.append(StyledLine((StyledSpan("  "), *last)))
+    return [styled_line("Sources", "bold"), *lines] if lines else []
+
+
+def _unused_paths(
+    citations: Sequence[Citation], references: Sequence[DocumentReference]
+) -> list[str]:
+    """The documents that were found and not cited."""
     used = {citation.relative_path for citation in citations}
-    found = dict.fromkeys(
-        r.relative_path
-        for r in references
-        if r.relative_path and r.reference_type == "search" and with_unused
-    )
-    unused = [path for path in found if path not in used]
-    last = [StyledSpan(describe_uncited(uncited), "yellow")] if uncited and (body or unused) else []
-    for at, path in enumerate(unused[:MAX_UNUSED]):
-        last += [
-            StyledSpan(", " if at else " · not used: " if last else "not used: ", "dim"),
-            StyledSpan(path, "dim", path),
-        ]
+    found = [each.relative_path for each in references if each.reference_type == "search"]
+    return [path for path in dict.fromkeys(found) if path and path not in used]
+
+
+def _last_spans(uncited: int, unused: Sequence[str]) -> list[StyledSpan]:
+    """How many sentences have no citation, and the first unused documents."""
+    spans: list[StyledSpan] = []
+    if uncited:
+        spans.append(StyledSpan(describe_uncited(uncited), "yellow"))
+    separator = " · not used: " if uncited else "not used: "
+    for path in unused[:MAX_UNUSED]:
+        spans += [StyledSpan(separator, "dim"), StyledSpan(path, "dim", path)]
+        separator = ", "
     if len(unused) > MAX_UNUSED:
-        last.append(StyledSpan(f" and {len(unused) - MAX_UNUSED} more", "dim"))
-    if last:
-        body.append(StyledLine((StyledSpan("  "), *last)))
-    return [styled_line("Sources", "bold"), *body] if body else []
+        spans.append(StyledSpan(f" and {len(unused) - MAX_UNUSED} more", "dim"))
+    return spans
 
 
 def no_source_line(retrieval: str | None, hints: CommandHints = IN_CHAT) -> str:
-    more = (
-        f"; {hints.ground} asks again with passages from them"
-        if hints.ground and retrieval in ("tools", "none")
-        else ""
-    )
-    return f"No source from your notes was used{more}"
+    """What is below an answer without sources, with the command that asks again with passages, if
+    the model got none.
+    """
+    line = "No source from your notes was used"
+    if hints.ground and retrieval in ("tools", "none"):
+        line += f"; {hints.ground} asks again with passages from them"
+    return line
 
 
 def excerpt_lines(
@@ -179,20 +186,25 @@ def source_name(relative_path: str, name: str, heading: str | None) -> str:
     left out.
     """
     link = write_link(relative_path, name)
-    return (
-        f"{link} › {truncate(heading, MAX_HEADING)}"
-        if heading and heading != note_name(relative_path)
-        else link
-    )
+    if heading and heading != note_name(relative_path):
+        return f"{link} › {truncate(heading, MAX_HEADING)}"
+    return link
+
+
+class _NumberRange(NamedTuple):
+    first: int
+    last: int
 
 
 def number_ranges(numbers: Iterable[int]) -> list[str]:
     """Ascending numbers as ranges: `1-3`, `7`."""
-    runs: list[tuple[int, int]] = []
+    ranges: list[_NumberRange] = []
     for number in numbers:
-        first = runs.pop()[0] if runs and runs[-1][1] == number - 1 else number
-        runs.append((first, number))
-    return [line_range(*run) for run in runs]
+        first = number
+        if ranges and ranges[-1].last == number - 1:
+            first = ranges.pop().first
+        ranges.append(_NumberRange(first, number))
+    return [line_range(first, last) for first, last in ranges]
 
 
 def _cited_lines(
@@ -201,201 +213,46 @@ def _cited_lines(
     first = citations[0]
     mark = VERDICT_MARKS[worst_verdict(each.verdict for each in citations)]
     head = (StyledSpan(f"  {f'[{number}]':>{digits + 2}} "), mark)
-    indent = digits + 7
+    indent = digits + _MARKS_WIDTH
     if first.relative_path is None:
         return [StyledLine((*head, StyledSpan(f" {NO_SOURCE}", mark.style)), indent=indent)]
-    exact = [c for c in citations if c.verdict == "verified"] or citations
-    places = ", ".join(
-        dict.fromkeys(line_range(c.start_line, c.end_line) for c in exact if c.start_line)
-    )
-    where = StyledSpan(
-        f"{first.relative_path}:{places}" if places else first.relative_path,
-        "dim",
-        first.relative_path,
-    )
-    note = source_name(first.relative_path, name(first.relative_path), first.heading)
-    remarks = []
+    path = first.relative_path
+    places = _cited_places(citations)
+    where = StyledSpan(f"{path}:{places}" if places else path, "dim", path)
+    note = source_name(path, name(path), first.heading)
+    lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(note)), (where,), indent)]
+    remarks = _remarks(citations, mark.style)
+    lines += [styled_line(f"{'':{indent}}{each.text}", each.style, indent) for each in remarks]
+    return lines
+
+
+def _cited_places(citations: Sequence[Citation]) -> str:
+    """The lines of the verified quotations, or of all citations if no quotation is."""
+    verified = [each for each in citations if each.verdict == "verified"]
+    ranges = [
+        line_range(each.start_line, each.end_line)
+        for each in verified or citations
+        if each.start_line
+    ]
+    return ", ".join(dict.fromkeys(ranges))
+
+
+def _remarks(citations: Iterable[Citation], style: str) -> list[StyledSpan]:
+    """What is wrong with these citations of one source; `style` is that of wrong quotations."""
+    remarks: list[StyledSpan] = []
+    is_unsupported = False
     for citation in citations:
         if citation.verdict == "misquoted":
-            remarks.append(
-                (
-                    "the quoted words are not there: "
-                    f"“{truncate(citation.quote or '', MAX_QUOTE)}”",
-                    mark.style,
-                )
-            )
+            quote = truncate(citation.quote or "", MAX_QUOTE)
+            remarks.append(StyledSpan(f"the quoted words are not there: “{quote}”", style))
         elif citation.verdict == "cut":
-            remarks.append(
-                (
-                    f"the quotation is cut; the note says: {citation.sentence}",
-                    VERDICT_MARKS["cut"].style,
-                )
-            )
-    if any(citation.is_unsupported for citation in citations):
-        remarks.append((UNSUPPORTED, "yellow"))
-    line = StyledLine((*head, StyledSpan(" "), StyledSpan(note)), (where,), indent)
-    return [line, *(styled_line(f"{' ' * indent}{text}", style, indent) for text, style in remarks)]
+            text = f"the quotation is cut; the note says: {citation.sentence}"
+            remarks.append(StyledSpan(text, VERDICT_MARKS["cut"].style))
+        is_unsupported = is_unsupported or citation.is_unsupported
+    if is_unsupported:
+        remarks.append(StyledSpan(UNSUPPORTED, "yellow"))
+    return remarks
 
 
 def _summary_lines(summary: str | None) -> list[StyledLine]:
     return [styled_line(f"      {summary}", "dim", indent=6)] if summary else []
-
-
-class SourceLocation(NamedTuple):
-    """The lines of an excerpt today. `change` says what changed since; `note` is the text of the
-    note if it still contains the excerpt.
-    """
-
-    first: int
-    last: int
-    note: str | None = None
-    change: str = ""
-
-
-def locate_chunk(chunk: ContentChunk, note: str | None) -> SourceLocation:
-    """Find an excerpt in the text of its note, None if that is gone; of several occurrences, the
-    one nearest to the old place.
-    """
-    if note is None:
-        return SourceLocation(
-            chunk.start_line,
-            chunk.end_line,
-            change="The note is deleted or cannot be read. This is what the model saw:",
-        )
-    words = chunk.text.removesuffix(CUT_MARK)
-    old = sum(len(line) + 1 for line in note.split("\n")[: chunk.start_line - 1])
-    found = [
-        at for at in (note.rfind(words, 0, old + len(words)), note.find(words, old)) if at >= 0
-    ]
-    if not found or not words.strip():
-        change = "The note was edited and no longer contains this text. This is what the model saw:"
-        return SourceLocation(chunk.start_line, chunk.end_line, change=change)
-    first = 1 + note.count("\n", 0, min(found, key=lambda at: abs(at - old)))
-    old_lines = line_range(chunk.start_line, chunk.end_line)
-    change = (
-        ""
-        if first == chunk.start_line
-        else f"The note was edited: the text was on lines {old_lines} and is here now."
-    )
-    return SourceLocation(first, first + words.count("\n"), note, change)
-
-
-def chunk_lines(
-    chunk: ContentChunk, first: int, citations: Iterable[Citation], note: str | None
-) -> Iterator[StyledLine]:
-    """The excerpt with line numbers from `first` on and the quoted words marked; the lines of the
-    `note` around it follow a dotted rule.
-    """
-    words = chunk.text.removesuffix(CUT_MARK)
-    own = words.split("\n")
-    begins = list(accumulate((len(line) + 1 for line in own), initial=0))
-    quotes = [
-        citation.quote
-        for citation in citations
-        if citation.quote and citation.verdict in ("verified", "cut")
-    ]
-    marked = quote_ranges(words, quotes)
-    around = note.split("\n") if note is not None else []
-    before = around[max(0, first - 1 - CONTEXT) : first - 1]
-    after = around[first - 1 + len(own) :][:CONTEXT]
-    while before and not before[0].strip():
-        del before[0]
-    while after and not after[-1].strip():
-        del after[-1]
-    digits = len(str(first + len(own) + len(after) - 1))
-    for number, text in enumerate([*before, *own, *after], first - len(before)):
-        if first <= number < first + len(own):
-            rule = "│"
-            spans = _marked_spans(text, begins[number - first], marked)
-        else:
-            rule = "┊"
-            spans = [StyledSpan(text[:MAX_CONTEXT_LINE], "dim")] if text.strip() else []
-        sign = ">" if any(span.quoted for span in spans) else " "
-        head = StyledSpan(f"{sign} {number:>{digits}} {rule}{' ' if spans else ''}", "dim")
-        yield StyledLine(
-            (head, *(span._replace(text=span.text.replace("\t", "    ")) for span in spans)),
-            indent=digits + 5,
-        )
-
-
-def _marked_spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> list[StyledSpan]:
-    """One line, which begins at `at`, with the quoted ranges marked."""
-    spans: list[StyledSpan] = []
-    done = 0
-    for begin, end in marked:
-        begin = max(begin - at, done)
-        end = min(end - at, len(text))
-        if begin < end:
-            spans += [
-                StyledSpan(text[done:begin]),
-                StyledSpan(text[begin:end], "bold green", quoted=True),
-            ]
-            done = end
-    return [span for span in (*spans, StyledSpan(text[done:])) if span.text]
-
-
-def quotation_lines(
-    quotations: "Sequence[TextQuotation]", link_name: Callable[[str], str]
-) -> Iterator[StyledLine]:
-    """The quotations of a text with their verdicts, and of misquoted ones the nearest wording with
-    the differences marked.
-    """
-    for each in quotations:
-        found = each.found
-        mark = VERDICT_MARKS[found.verdict]
-        label = f"{mark.text} {found.verdict.replace('_', ' ')}"
-        where: list[StyledSpan] = []
-        if found.chunk is not None:
-            path = found.chunk.relative_path
-            place = StyledSpan(
-                f"{path}:{line_range(found.start_line, found.end_line)}", "cyan", path
-            )
-            where = [
-                StyledSpan(f"{source_name(path, link_name(path), found.heading)}  ", "dim"),
-                place,
-            ]
-        verdict = mark._replace(text=f"{label:<{_LABEL_WIDTH}}")
-        quote = StyledSpan(f"  “{truncate(' '.join(each.quote.split()), MAX_VERIFIED_QUOTE)}”")
-        yield StyledLine((verdict, quote), tuple(where), indent=_LABEL_WIDTH + 2)
-        spans = []
-        if found.verdict == "cut":
-            spans = [StyledSpan(f"the note says: {found.sentence}", "yellow")]
-        elif each.named and found.nearest == " ".join(each.quote.split()):
-            spans = [
-                StyledSpan(f"the words are not in {each.named[0]}, but in this note", "yellow")
-            ]
-        elif found.nearest:
-            spans = [StyledSpan("the note says: "), *_difference_spans(each.quote, found.nearest)]
-        if spans:
-            yield StyledLine(
-                (StyledSpan(" " * (_LABEL_WIDTH + 2)), *spans), indent=_LABEL_WIDTH + 2
-            )
-    counts = Counter[str](each.found.verdict for each in quotations)
-    figures = (
-        f"{counts[verdict]} {verdict.replace('_', ' ')}"
-        for verdict in VERDICT_MARKS
-        if counts[verdict]
-    )
-    yield styled_line(f"{plural(len(quotations), 'quotation')}: {', '.join(figures)}", "bold")
-
-
-def _difference_spans(quote: str, nearest: str) -> Iterator[StyledSpan]:
-    """The nearest wording with what the quotation has instead: `pruned in [-May-] {+March+}`."""
-    quoted = quote.split()
-    written = nearest.split()
-    if max(len(quoted), len(written)) > MOST_COMPARED:
-        yield StyledSpan(truncate(nearest, MAX_VERIFIED_QUOTE))
-        return
-    bare_quoted, bare_written = (
-        [fold(word).strip("*_`.,;:!?\"'“”‘’()") for word in words] for words in (quoted, written)
-    )
-    for kind, first, last, start, end in SequenceMatcher(
-        None, bare_quoted, bare_written, autojunk=False
-    ).get_opcodes():
-        if kind == "equal":
-            yield StyledSpan(" ".join(written[start:end]) + " ")
-            continue
-        if last > first:
-            yield StyledSpan(f"[-{' '.join(quoted[first:last])}-] ", "red")
-        if end > start:
-            yield StyledSpan(f"{{+{' '.join(written[start:end])}+}} ", "green")

@@ -4,7 +4,7 @@ includes of it and why.
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from zkchat_cli.memory.facts import StoredMemory, describe_source
 from zkchat_cli.memory.memory import Memory
@@ -23,6 +23,8 @@ MAX_TITLE = 80
 MAX_SNIPPET = 160
 NO_CONVERSATIONS = "There are no conversations with these notes yet."
 UNTITLED = "untitled"
+TAB_WIDTH = 4
+_ENDINGS = {"failed": "  (no answer)", "unfinished": "  (stopped)"}
 
 
 def format_time(timestamp: str) -> str:
@@ -35,10 +37,12 @@ def format_time(timestamp: str) -> str:
 
 
 def display_title(overview: ConversationOverview) -> str:
+    """The title, or else the first line, on one short line."""
     return truncate(overview.title or overview.first_line or UNTITLED, MAX_TITLE)
 
 
 def size_and_time(overview: ConversationOverview) -> str:
+    """When it was last used, and how many messages it has."""
     return f"{format_time(overview.updated_at)}, {plural(overview.messages, 'message')}"
 
 
@@ -48,9 +52,17 @@ def conversation_lines(
     """One line per conversation: id, title, time and size; an arrow marks the `current` one."""
     lines = []
     for each in overviews:
-        arrow = StyledSpan("" if current is None else "→ " if each.id == current else "  ")
-        size = size_and_time(each) + (f", {plural(each.tokens, 'token')}" if each.tokens else "")
-        left = arrow, StyledSpan(each.id, "cyan"), StyledSpan(f"  {display_title(each)}", "bold")
+        arrow = ""
+        if current is not None:
+            arrow = "→ " if each.id == current else "  "
+        size = size_and_time(each)
+        if each.tokens:
+            size += f", {plural(each.tokens, 'token')}"
+        left = (
+            StyledSpan(arrow),
+            StyledSpan(each.id, "cyan"),
+            StyledSpan(f"  {display_title(each)}", "bold"),
+        )
         lines.append(StyledLine(left, (StyledSpan(size, "dim"),)))
     return lines
 
@@ -58,27 +70,38 @@ def conversation_lines(
 def filter_by_title(
     overviews: Iterable[ConversationOverview], text: str
 ) -> list[ConversationOverview]:
+    """The conversations with all these words in their title or first line."""
     words = fold(text).split()
-    return [
-        each
-        for each in overviews
-        if all(word in fold(f"{each.title or ''} {each.first_line or ''}") for word in words)
-    ]
+    found = []
+    for overview in overviews:
+        name = fold(f"{overview.title or ''} {overview.first_line or ''}")
+        if all(word in name for word in words):
+            found.append(overview)
+    return found
 
 
 def search_result_lines(found: Sequence[FoundMessage], text: str) -> Iterator[StyledLine]:
+    """Messages that a search for `text` found, with their conversations."""
     for each in found:
         title = truncate(each.title or UNTITLED, MAX_TITLE)
         head = (StyledSpan(each.conversation_id, "cyan"), StyledSpan(f"  {title}", "bold"))
         message = each.message
-        speaker = {"user": "you", "tool": message.tool_name or "tool"}.get(
-            message.role, message.model or message.role
-        )
-        yield StyledLine(head, (StyledSpan(f"{speaker}, {format_time(message.timestamp)}", "dim"),))
-        yield styled_line(f"    {best_line(each.message.content, text)}")
+        about = f"{_speaker(message)}, {format_time(message.timestamp)}"
+        yield StyledLine(head, (StyledSpan(about, "dim"),))
+        yield styled_line(f"    {best_line(message.content, text)}")
+
+
+def _speaker(message: ZkChatMessage) -> str:
+    match message.role:
+        case "user":
+            return "you"
+        case "tool":
+            return message.tool_name or "tool"
+    return message.model or message.role
 
 
 def search_result_document(found: FoundMessage, text: str) -> dict[str, Any]:
+    """The same of one message for JSON."""
     return {
         "conversation_id": found.conversation_id,
         "title": found.title,
@@ -91,6 +114,7 @@ def search_result_document(found: FoundMessage, text: str) -> dict[str, Any]:
 
 
 def best_line(content: str, text: str) -> str:
+    """The line of a message that answers a search for `text` best."""
     return snippet(content, 1, set(content_terms(text)), MAX_SNIPPET).text
 
 
@@ -107,23 +131,32 @@ def transcript_lines(
         if message.role == "tool" or not message.content.strip():
             continue
         yield styled_line()
-        if message.role == "user":
-            first, *rest = message.display_text.expandtabs(4).split("\n")
-            yield StyledLine((StyledSpan(PROMPT, "bold"), StyledSpan(first, "bold")))
-            yield from (styled_line(f"      {each}", "bold") for each in rest)
-        else:
-            yield from (
-                styled_line(each, indent=0)
-                for each in message.content.expandtabs(4).rstrip("\n").split("\n")
-            )
-        if message.status in ("failed", "unfinished"):
-            yield styled_line(
-                {"failed": "  (no answer)", "unfinished": "  (stopped)"}[message.status], "yellow"
-            )
+        yield from _said_lines(message)
+        if message.status in _ENDINGS:
+            yield styled_line(_ENDINGS[message.status], "yellow")
         if message.role == "assistant":
-            cited = message.citations, message.references, message.uncited_statements or 0
-            sources = source_lines(*cited, most_sources, IN_SHELL.all_sources)
-            yield from [styled_line(), *sources] if sources else ()
+            sources = source_lines(
+                message.citations,
+                message.references,
+                message.uncited_statements or 0,
+                most_sources,
+                IN_SHELL.all_sources,
+            )
+            if sources:
+                yield styled_line()
+            yield from sources
+
+
+def _said_lines(message: ZkChatMessage) -> Iterator[StyledLine]:
+    """The text of a question or an answer."""
+    if message.role == "user":
+        first, *rest = message.display_text.expandtabs(TAB_WIDTH).split("\n")
+        yield StyledLine((StyledSpan(PROMPT, "bold"), StyledSpan(first, "bold")))
+        for line in rest:
+            yield styled_line(f"      {line}", "bold")
+    else:
+        for line in message.content.expandtabs(TAB_WIDTH).rstrip("\n").split("\n"):
+            yield styled_line(line, indent=0)
 
 
 NO_MEMORY = (
@@ -140,37 +173,31 @@ def memory_item_lines(items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
         yield StyledLine((StyledSpan(name or "", "bold", item.relative_path or None), about))
         if item.cut:
             yield styled_line("  its end is cut off", "yellow")
-        for each in item.content.split("\n"):
-            yield styled_line(
-                f"  {each.removeprefix('- ') if item.kind in ('fact', 'document') else each}"
-            )
+        is_list_item = item.kind in ("fact", "document")
+        for line in item.content.split("\n"):
+            yield styled_line(f"  {line.removeprefix('- ') if is_list_item else line}")
 
 
 def fact_lines(facts: Sequence[Fact]) -> Iterator[StyledLine]:
+    """Facts with their keys, dates and sources."""
     for fact in facts:
-        yield StyledLine(
-            (
-                StyledSpan(fact.key, "bold"),
-                StyledSpan(f" · {fact.created_at[:10]} · {describe_source(fact)}", "dim"),
-            )
-        )
+        about = f" · {fact.created_at[:10]} · {describe_source(fact)}"
+        yield StyledLine((StyledSpan(fact.key, "bold"), StyledSpan(about, "dim")))
         yield styled_line(f"  {fact.content}")
 
 
 def memory_search_lines(ranked: Sequence[StoredMemory]) -> Iterator[StyledLine]:
+    """What a search of the memory found, best first, with scores and reasons."""
     for item in ranked:
-        yield StyledLine(
-            (
-                StyledSpan(item.key, "bold", item.relative_path),
-                StyledSpan(f" · {item.score:.2f} · {item.reason}", "dim"),
-            )
-        )
-        yield styled_line(
-            f"  {item.prompt_line.removeprefix('- ').splitlines()[0] if item.prompt_line else ''}"
-        )
+        name = StyledSpan(item.key, "bold", item.relative_path)
+        about = StyledSpan(f" · {item.score:.2f} · {item.reason}", "dim")
+        yield StyledLine((name, about))
+        lines = item.prompt_line.removeprefix("- ").splitlines() if item.prompt_line else [""]
+        yield styled_line(f"  {lines[0]}")
 
 
 def fact_update_text(fact: Fact, replaced: Fact | None) -> str:
+    """That a fact was stored, and which other one it replaces."""
     text = f"Remembered as {fact.key}: {fact.content}"
     if replaced is not None and replaced.content != fact.content:
         text += f"\nIt replaces the fact of {replaced.created_at[:10]}: {replaced.content}"
@@ -181,42 +208,56 @@ def level_lines(
     memory: Memory, root_items: Sequence[MemoryItem], items: Sequence[MemoryItem]
 ) -> Iterator[StyledLine]:
     """For each level of memory, what of it is among the `items` for a prompt, or why nothing is;
-    `root_items` are of the vault's root.
+    `root_items` are those of the vault's root.
     """
-    switches = memory.switches
-    root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in root_items]
-    folders = [
-        f"{each.relative_path} · {each.tokens:,} tokens"
-        for each in items
-        if each.kind == "file" and each not in root_items
-    ]
-    facts, notes = (sum(item.kind == kind for item in items) for kind in ("fact", "document"))
-    project = ", ".join(root) or f"none of {', '.join(switches.project_file)} in the vault's root"
-    folder = ", ".join(folders) or "no memory file beside the notes of this turn"
-
-    def private_file(level: MemoryKind, without: str) -> str:
-        file = memory.private.get(level)
-        tokens = sum(item.tokens for item in items if item.kind == level)
-        return (
-            without
-            if file is None
-            else f"{file} · {tokens:,} tokens"
-            if tokens
-            else f"there is no {file}"
-        )
-
-    cited = f"; and {notes} of the notes that answers cited" if notes else ""
-    for level, effect in (
-        ("user", private_file("user", "off (memory.user = false)")),
-        ("project", project if switches.project else "off (memory.project = false)"),
-        ("folder", folder if switches.project else "off (memory.project = false)"),
-        (
-            "agent",
-            private_file(
-                "agent", "no agent is in use" if switches.agent else "off (memory.agent = false)"
-            ),
-        ),
-        ("facts", f"{facts} relevant, of {len(memory.facts())} remembered{cited}"),
-    ):
+    for level, effect in _level_effects(memory, root_items, items):
         shown = effect if memory.enabled else "off (context.memory_integration = false)"
         yield StyledLine((StyledSpan(f"{level:<8} ", "bold"), StyledSpan(shown, "dim")), indent=9)
+
+
+class _LevelEffect(NamedTuple):
+    """What a level of memory adds to a prompt."""
+
+    level: str
+    effect: str
+
+
+def _level_effects(
+    memory: Memory, root_items: Sequence[MemoryItem], items: Sequence[MemoryItem]
+) -> list[_LevelEffect]:
+    switches = memory.switches
+    project = "off (memory.project = false)"
+    folder = project
+    if switches.project:
+        nothing = f"none of {', '.join(switches.project_file)} in the vault's root"
+        project = _file_sizes(root_items) or nothing
+        in_folders = [each for each in items if each.kind == "file" and each not in root_items]
+        folder = _file_sizes(in_folders) or "no memory file beside the notes of this turn"
+    no_agent = "no agent is in use" if switches.agent else "off (memory.agent = false)"
+    return [
+        _LevelEffect("user", _private_effect(memory, "user", items) or "off (memory.user = false)"),
+        _LevelEffect("project", project),
+        _LevelEffect("folder", folder),
+        _LevelEffect("agent", _private_effect(memory, "agent", items) or no_agent),
+        _LevelEffect("facts", _fact_effect(memory, items)),
+    ]
+
+
+def _file_sizes(items: Iterable[MemoryItem]) -> str:
+    return ", ".join(f"{item.relative_path} · {item.tokens:,} tokens" for item in items)
+
+
+def _private_effect(memory: Memory, level: MemoryKind, items: Sequence[MemoryItem]) -> str | None:
+    """The memory file of the user or the agent; None if the level has none."""
+    file = memory.private.get(level)
+    if file is None:
+        return None
+    tokens = sum(item.tokens for item in items if item.kind == level)
+    return f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
+
+
+def _fact_effect(memory: Memory, items: Sequence[MemoryItem]) -> str:
+    facts = sum(item.kind == "fact" for item in items)
+    notes = sum(item.kind == "document" for item in items)
+    effect = f"{facts} relevant, of {len(memory.facts())} remembered"
+    return f"{effect}; and {notes} of the notes that answers cited" if notes else effect

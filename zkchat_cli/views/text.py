@@ -19,8 +19,16 @@ CELLS = 20
 YELLOW_FROM = 0.7
 RED_FROM = 0.9
 _SPOKEN_SIGNS = {
-    **{"✓": "ok: ", "✗": "problem: ", "✂": "cut: ", "○": "cited: ", "→": "current: "},
-    **{"·": "", "──": "", "══": "", "│": ": ", "┊": ": "},
+    "✓": "ok: ",
+    "✗": "problem: ",
+    "✂": "cut: ",
+    "○": "cited: ",
+    "→": "current: ",
+    "·": "",
+    "──": "",
+    "══": "",
+    "│": ": ",
+    "┊": ": ",
 }
 """What a screen reader gets for the signs that begin a line, or follow its number."""
 _SIGN = re.compile(
@@ -54,24 +62,33 @@ class StyledLine(NamedTuple):
 
 
 def styled_line(text: str = "", style: str = "", indent: int = 4) -> StyledLine:
+    """A line in one style, or an empty line."""
     return StyledLine((StyledSpan(text, style),) if text else (), indent=indent)
 
 
 def spoken_text(text: str) -> str:
     """Text for a screen reader: words for its signs, and no bars."""
-    return _SIGN.sub(
-        lambda found: f"{found[1]}{_SPOKEN_SIGNS[found[2]]}" if found[2] else "",
-        text.replace("] ✓ ", "] verified: "),
-    )
+    return _SIGN.sub(_spoken_sign, text.replace("] ✓ ", "] verified: "))
+
+
+def _spoken_sign(found: re.Match[str]) -> str:
+    """Words for a sign; nothing for a bar."""
+    return f"{found[1]}{_SPOKEN_SIGNS[found[2]]}" if found[2] else ""
 
 
 def plain_text(lines: Iterable[StyledLine]) -> str:
-    separator = StyledSpan("   ")
-    columns = ((*line.left, *((separator, *line.right) if line.right else ())) for line in lines)
-    return "\n".join(
-        "".join(f"»{span.text}«" if span.quoted else span.text for span in spans)
-        for spans in columns
-    )
+    """The lines as a pipe gets them: the right column after the left one, quotations marked."""
+    texts = []
+    for line in lines:
+        text = "".join(map(_plain_span, line.left))
+        if line.right:
+            text += "   " + "".join(map(_plain_span, line.right))
+        texts.append(text)
+    return "\n".join(texts)
+
+
+def _plain_span(span: StyledSpan) -> str:
+    return f"»{span.text}«" if span.quoted else span.text
 
 
 class CommandHints(NamedTuple):
@@ -110,11 +127,9 @@ def summarize_problems(problems: Iterable[str]) -> list[str]:
     """
     found = list(problems)
     others = len(found) - MOST_PROBLEMS
-    return (
-        [*found[:MOST_PROBLEMS], f"{others} more problems: zkchat vault status"]
-        if others > 1
-        else found
-    )
+    if others <= 1:
+        return found
+    return [*found[:MOST_PROBLEMS], f"{others} more problems: zkchat vault status"]
 
 
 def describe_semantic_status(status: "SemanticStatus") -> str:
@@ -124,10 +139,8 @@ def describe_semantic_status(status: "SemanticStatus") -> str:
     name = f"{status.provider}/{status.model}"
     if status.complete:
         return f"{name}, complete"
-    return (
-        f"{name}, {100 * status.embedded // max(status.windows, 1)}% done: zkchat vault index "
-        "--semantic computes the rest"
-    )
+    percent = 100 * status.embedded // max(status.windows, 1)
+    return f"{name}, {percent}% done: zkchat vault index --semantic computes the rest"
 
 
 def short_count(tokens: int) -> str:
@@ -151,11 +164,14 @@ class BudgetBar(NamedTuple):
 
     @property
     def color(self) -> str:
-        return "green" if self.share < YELLOW_FROM else "yellow" if self.share < RED_FROM else "red"
+        if self.share < YELLOW_FROM:
+            return "green"
+        return "yellow" if self.share < RED_FROM else "red"
 
     @property
     def bar(self) -> str:
-        filled = min(self.cells, max(1 if self.used > 0 else 0, round(self.share * self.cells)))
+        least = 1 if self.used > 0 else 0
+        filled = min(self.cells, max(least, round(self.share * self.cells)))
         return "█" * filled + "░" * (self.cells - filled)
 
     @property
@@ -164,9 +180,8 @@ class BudgetBar(NamedTuple):
 
     @property
     def figures(self) -> str:
-        return (
-            f"{'~' if self.estimated else ''}{short_count(self.used)} / {short_count(self.limit)}"
-        )
+        mark = "~" if self.estimated else ""
+        return f"{mark}{short_count(self.used)} / {short_count(self.limit)}"
 
 
 def usage_text(usage: "TokenUsage", number: Callable[[int], str] = "{:,}".format) -> str:

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ToolCall, ToolRun
@@ -19,7 +19,7 @@ from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, styled_line
 # Characters of a call's arguments that are shown
 MAX_ARGUMENTS = 400
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
-_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
 _METHODS = {
     "full": "by the model",
     "simple": "by the model, in a simpler request",
@@ -27,20 +27,32 @@ _METHODS = {
 }
 
 
+class _ActionVerbs(NamedTuple):
+    summarize: str
+    drop: str
+    shorten: str
+
+
+_WOULD = _ActionVerbs("summarize", "drop", "shorten")
+_DID = _ActionVerbs("summarized", "dropped", "shortened")
+
+
 def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:
     """What tools did, each with the number of its excerpts, in one line: `searched twice, read, 6
     excerpts`.
     """
     calls = Counter(_verb(run) for run, _ in finished)
-    words = [
-        f"{name}{'' if count == 1 else ' twice' if count == 2 else f' {count} times'}"
-        for name, count in calls.items()
-    ]
+    words = [f"{verb}{_times(count)}" for verb, count in calls.items()]
     excerpts = sum(count for _, count in finished)
-    return (
-        "  "
-        f"{', '.join([*words, *([plural(excerpts, 'excerpt')] if excerpts or 'searched' in calls else [])])}"
-    )
+    if excerpts or "searched" in calls:
+        words.append(plural(excerpts, "excerpt"))
+    return f"  {', '.join(words)}"
+
+
+def _times(count: int) -> str:
+    if count == 1:
+        return ""
+    return " twice" if count == 2 else f" {count} times"
 
 
 def _verb(run: ToolRun) -> str:
@@ -51,23 +63,21 @@ def _verb(run: ToolRun) -> str:
 
 def tool_line(run: ToolRun, excerpts: int) -> str:
     """A tool call with all of its arguments, its result and its cost."""
-    result = (
-        f"{plural(excerpts, 'excerpt')}, {plural(run.tokens, 'token')}"
-        if excerpts
-        else plural(run.tokens, "token")
-    )
-    failure = f"failed: {run.outcome}" if run.outcome else "failed"
-    return sanitize_name(
-        f"  {run.name} {format_arguments(run.arguments)}  {result if run.ok else failure}, "
-        f"{run.duration_ms:.0f} ms"
-    )
+    if not run.ok:
+        result = f"failed: {run.outcome}" if run.outcome else "failed"
+    else:
+        result = plural(run.tokens, "token")
+        if excerpts:
+            result = f"{plural(excerpts, 'excerpt')}, {result}"
+    arguments = format_arguments(run.arguments)
+    return sanitize_name(f"  {run.name} {arguments}  {result}, {run.duration_ms:.0f} ms")
 
 
 def call_question(call: ToolCall) -> str:
-    arguments = truncate(
-        reveal_invisible(json.dumps(call.arguments, ensure_ascii=False)), MAX_ARGUMENTS
-    )
-    return f"Call {reveal_invisible(call.name)} with {arguments}?"
+    """The question whether a tool may be called, with its arguments."""
+    arguments = reveal_invisible(json.dumps(call.arguments, ensure_ascii=False))
+    shown = truncate(arguments, MAX_ARGUMENTS)
+    return f"Call {reveal_invisible(call.name)} with {shown}?"
 
 
 def diff_lines(diff: str) -> Iterator[StyledLine]:
@@ -76,11 +86,15 @@ def diff_lines(diff: str) -> Iterator[StyledLine]:
     Lines outside of hunks are headers; the text of a note can look like a header, so hunks are
     counted.
     """
-    old = new = 0
+    # Lines of the hunk that are left, in the old text and in the new one
+    old = 0
+    new = 0
     for line in diff.removesuffix("\n").split("\n") if diff else ():
         if old <= 0 and new <= 0 and not line.startswith("\\"):
             hunk = _HUNK.match(line)
-            old, new = (int(count or 1) for count in hunk.groups()) if hunk else (0, 0)
+            if hunk:
+                old = int(hunk["old"] or 1)
+                new = int(hunk["new"] or 1)
             style = "cyan" if hunk else "bold"
         else:
             old -= line[:1] in (" ", "-")
@@ -97,46 +111,52 @@ def describe_compaction(
 
     The `short` form, without method and cost, is one line of a terminal with 80 columns.
     """
-    failed = "the first request" if compaction.mode == "simple" else "the model's summary"
-    failure = f"; {failed} failed: {compaction.problem}".rstrip(".") if compaction.problem else ""
+    failure = _failure_text(compaction)
     cost = f"; cost: {usage_text(compaction.usage)}" if compaction.usage and not short else ""
     if compaction.mode == "none":
-        why = "there are no older turns that a summary would make smaller"
-        if compaction.made_after is None:
-            why = "there are no messages yet"
-        elif compaction.problem and not compaction.model_calls:
-            why = compaction.problem
-            failure = ""
-        return f"Nothing to compact: {why}{failure}{cost}"
-    summarize, drop, shorten = (
-        ("summarize", "drop", "shorten")
-        if compaction.preview
-        else ("summarized", "dropped", "shortened")
-    )
-    actions = []
-    if compaction.messages_folded:
-        method = (
-            f" ({_METHODS[compaction.mode]})" if compaction.mode in _METHODS and not short else ""
-        )
-        actions.append(
-            f"{drop if compaction.mode == 'truncated' else summarize} "
-            f"{plural(compaction.messages_folded, 'message')}{method}"
-        )
-    if compaction.results_masked:
-        actions.append(f"{shorten} {_results_text(compaction.results_masked)}")
-    text = " and ".join(actions)
-    text = f"Would {text}" if compaction.preview else text[0].upper() + text[1:]
-    outcome = (
-        "; nothing was changed"
-        if compaction.preview
-        else f"; undo: {hints.undo}"
-        if hints.undo
-        else ""
-    )
+        return _nothing_to_compact(compaction, failure, cost)
+    actions = " and ".join(_actions(compaction, with_method=not short))
+    if compaction.preview:
+        text = f"Would {actions}"
+        outcome = "; nothing was changed"
+    else:
+        text = actions[0].upper() + actions[1:]
+        outcome = f"; undo: {hints.undo}" if hints.undo else ""
     return (
         f"{text}: {compaction.tokens_before:,} → {compaction.tokens_after:,} "
         f"tokens{failure}{cost}{outcome}"
     )
+
+
+def _failure_text(compaction: Compaction) -> str:
+    if not compaction.problem:
+        return ""
+    failed = "the first request" if compaction.mode == "simple" else "the model's summary"
+    return f"; {failed} failed: {compaction.problem}".rstrip(".")
+
+
+def _nothing_to_compact(compaction: Compaction, failure: str, cost: str) -> str:
+    why = "there are no older turns that a summary would make smaller"
+    if compaction.made_after is None:
+        why = "there are no messages yet"
+    elif compaction.problem and not compaction.model_calls:
+        why = compaction.problem
+        failure = ""
+    return f"Nothing to compact: {why}{failure}{cost}"
+
+
+def _actions(compaction: Compaction, *, with_method: bool) -> list[str]:
+    """What was done with messages and tool results, or what would be done."""
+    verbs = _WOULD if compaction.preview else _DID
+    actions = []
+    if compaction.messages_folded:
+        verb = verbs.drop if compaction.mode == "truncated" else verbs.summarize
+        method = _METHODS.get(compaction.mode) if with_method else None
+        messages = plural(compaction.messages_folded, "message")
+        actions.append(f"{verb} {messages}{f' ({method})' if method else ''}")
+    if compaction.results_masked:
+        actions.append(f"{verbs.shorten} {_results_text(compaction.results_masked)}")
+    return actions
 
 
 def _results_text(number: int) -> str:
@@ -144,12 +164,12 @@ def _results_text(number: int) -> str:
 
 
 def describe_active_compaction(compaction: Compaction, coverage: Mapping[str, Any]) -> str:
+    """What the current summary covers, and how many results are shortened."""
     shortened = f"{_results_text(len(compaction.masked))} shortened" if compaction.masked else ""
     if not compaction.summary:
         return f"No summary; {shortened}."
     covered = f"{plural(coverage['turns'], 'turn')} ({plural(coverage['messages'], 'message')})"
-    covered += f", {coverage['first_date']} to {coverage['last_date']}"
-    summarized = (
-        f"{covered}, summarized in {compaction.summary_tokens:,} tokens ({compaction.mode})"
-    )
-    return f"{'; '.join(filter(None, (summarized, shortened)))}:"
+    dates = f"{coverage['first_date']} to {coverage['last_date']}"
+    size = f"summarized in {compaction.summary_tokens:,} tokens ({compaction.mode})"
+    text = f"{covered}, {dates}, {size}"
+    return f"{text}; {shortened}:" if shortened else f"{text}:"

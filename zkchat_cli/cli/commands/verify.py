@@ -34,7 +34,7 @@ def verify(
     source, code, and names of notes are not quotations.
     """
     from zkchat_cli.citations.verify_text import verify_text
-    from zkchat_cli.views.sources import quotation_lines
+    from zkchat_cli.views.quotations import quotation_lines
 
     text = read_input(file, MAX_BYTES, "a text file").decode("utf-8", "replace")
     with ctx.indexed_vault() as (vault, _):

@@ -10,7 +10,7 @@ from zkchat_cli.references.provenance import last_exchange
 from zkchat_cli.slash.base import CommandResult, NoteToOpen, Topic, declare_command
 from zkchat_cli.slash.lookups import SOURCE_NUMBER, note_text, numbered_chunk
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.sources import locate_chunk
+from zkchat_cli.views.source_in_note import locate_chunk
 
 MAX_PATH = 200
 _WITH_LINE = re.compile(r"(.+):(\d{1,9})")

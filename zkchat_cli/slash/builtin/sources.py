@@ -14,9 +14,8 @@ from zkchat_cli.slash.lookups import last_answer, note_text, numbered_chunk
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.provenance import citation_lines
+from zkchat_cli.views.source_in_note import chunk_lines, locate_chunk
 from zkchat_cli.views.sources import (
-    chunk_lines,
-    locate_chunk,
     number_ranges,
     source_lines,
     source_name,

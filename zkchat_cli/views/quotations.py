@@ -1,0 +1,99 @@
+"""The quotations of a text with their verdicts (`zkchat verify`)."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from zkchat_cli.text.numbers import line_range, plural
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.words import fold
+from zkchat_cli.views.sources import VERDICT_MARKS, source_name
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+
+if TYPE_CHECKING:
+    from zkchat_cli.citations.verify_text import TextQuotation
+
+MAX_QUOTE = 200
+# Words of a quotation up to which differences are marked
+MOST_COMPARED = 300
+_LABEL_WIDTH = len("✗ misquoted")
+_INDENT = _LABEL_WIDTH + 2
+_PUNCTUATION = "*_`.,;:!?\"'“”‘’()"
+
+
+def quotation_lines(
+    quotations: Sequence["TextQuotation"], link_name: Callable[[str], str]
+) -> Iterator[StyledLine]:
+    """The quotations of a text with their verdicts, and of misquoted ones the nearest wording with
+    the differences marked; last, how many have each verdict.
+    """
+    for each in quotations:
+        yield _verdict_line(each, link_name)
+        remark = _remark_spans(each)
+        if remark:
+            yield StyledLine((StyledSpan(" " * _INDENT), *remark), indent=_INDENT)
+    counts = Counter[str](each.found.verdict for each in quotations)
+    figures = [
+        f"{counts[verdict]} {verdict.replace('_', ' ')}"
+        for verdict in VERDICT_MARKS
+        if counts[verdict]
+    ]
+    yield styled_line(f"{plural(len(quotations), 'quotation')}: {', '.join(figures)}", "bold")
+
+
+def _verdict_line(quotation: "TextQuotation", link_name: Callable[[str], str]) -> StyledLine:
+    found = quotation.found
+    mark = VERDICT_MARKS[found.verdict]
+    label = f"{mark.text} {found.verdict.replace('_', ' ')}"
+    verdict = mark._replace(text=f"{label:<{_LABEL_WIDTH}}")
+    quote = StyledSpan(f"  “{truncate(_on_one_line(quotation.quote), MAX_QUOTE)}”")
+    if found.chunk is None:
+        return StyledLine((verdict, quote), indent=_INDENT)
+    path = found.chunk.relative_path
+    name = source_name(path, link_name(path), found.heading)
+    lines = line_range(found.start_line, found.end_line)
+    where = (StyledSpan(f"{name}  ", "dim"), StyledSpan(f"{path}:{lines}", "cyan", path))
+    return StyledLine((verdict, quote), where, indent=_INDENT)
+
+
+def _remark_spans(quotation: "TextQuotation") -> list[StyledSpan]:
+    """What the notes say instead; empty if the quotation is right or nothing is near."""
+    found = quotation.found
+    if found.verdict == "cut":
+        return [StyledSpan(f"the note says: {found.sentence}", "yellow")]
+    if not found.nearest:
+        return []
+    if quotation.named and found.nearest == _on_one_line(quotation.quote):
+        named = quotation.named[0]
+        return [StyledSpan(f"the words are not in {named}, but in this note", "yellow")]
+    return [StyledSpan("the note says: "), *_difference_spans(quotation.quote, found.nearest)]
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _difference_spans(quote: str, nearest: str) -> Iterator[StyledSpan]:
+    """The nearest wording with what the quotation has instead: `pruned in [-May-] {+March+}`."""
+    quoted = quote.split()
+    written = nearest.split()
+    if max(len(quoted), len(written)) > MOST_COMPARED:
+        yield StyledSpan(truncate(nearest, MAX_QUOTE))
+        return
+    bare_quoted = [_bare_word(word) for word in quoted]
+    bare_written = [_bare_word(word) for word in written]
+    matcher = SequenceMatcher(None, bare_quoted, bare_written, autojunk=False)
+    for kind, first, last, start, end in matcher.get_opcodes():
+        if kind == "equal":
+            yield StyledSpan(" ".join(written[start:end]) + " ")
+            continue
+        if last > first:
+            yield StyledSpan(f"[-{' '.join(quoted[first:last])}-] ", "red")
+        if end > start:
+            yield StyledSpan(f"{{+{' '.join(written[start:end])}+}} ", "green")
+
+
+def _bare_word(word: str) -> str:
+    """A word as it is compared: without case and punctuation."""
+    return fold(word).strip(_PUNCTUATION)
