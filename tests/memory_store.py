@@ -28,7 +28,8 @@ from zkchat_cli.store.port import (
     StoreChanges,
     StoredMessageVectors,
 )
-from zkchat_cli.text.words import ENGLISH, content_stems
+from zkchat_cli.text.word_lists import ENGLISH
+from zkchat_cli.text.words import content_stems
 
 # The fields of a message that never change
 _WORDS = ("parent_id", "role", "content", "timestamp")

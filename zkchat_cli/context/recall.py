@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from zkchat_cli.context.passages import RecallPassage, split_into_passages
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.text.bm25 import Bm25, rarity
-from zkchat_cli.text.words import ENGLISH, content_stems, detect_language, main_languages, stem
+from zkchat_cli.text.word_lists import ENGLISH
+from zkchat_cli.text.words import content_stems, detect_language, main_languages, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.fileio import make_private_folder, open_regular
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import ENGLISH
+from zkchat_cli.text.word_lists import ENGLISH
 from zkchat_cli.vault.search.embedder import Purpose
 
 if TYPE_CHECKING:

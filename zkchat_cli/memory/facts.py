@@ -20,14 +20,8 @@ from zkchat_cli.models.notes import NoteUsage
 from zkchat_cli.text.bm25 import Bm25, rarity
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import (
-    ENGLISH,
-    LANGUAGES,
-    content_stems,
-    content_terms,
-    detect_language,
-    stem,
-)
+from zkchat_cli.text.word_lists import ENGLISH
+from zkchat_cli.text.words import LANGUAGES, content_stems, content_terms, detect_language, stem
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.links.wikilinks import write_link
 

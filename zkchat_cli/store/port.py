@@ -18,7 +18,7 @@ from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import NoteUsage
 from zkchat_cli.models.prompts import Calibration, SentPrompt
-from zkchat_cli.text.words import ENGLISH
+from zkchat_cli.text.word_lists import ENGLISH
 
 
 class StoreChanges(NamedTuple):

@@ -1,16 +1,19 @@
-"""Dates in a text ("last week", "in March", "seit Montag", 上周) as periods of days. A week begins on
-Monday, an ambiguous date is in the past, and `3/5/2024` is the third of May. "may", "march" and
-weekdays are dates only beside a number or a preposition.
+"""Dates in a text ("last week", "in March", "seit Montag", 上周) as periods of days.
+
+A week begins on Monday, an ambiguous date is in the past, and `3/5/2024` is the third of May. "may",
+"march" and weekdays are dates only beside a number or a preposition.
 """
 
 import re
 from calendar import monthrange
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from functools import lru_cache, reduce
 from typing import NamedTuple
 
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.words import FUNCTION_CHARACTERS, language_of, stopwords, terms
+from zkchat_cli.text.word_lists import FUNCTION_CHARACTERS
+from zkchat_cli.text.words import language_of, stopwords, terms
 
 # Characters of a question that are searched for dates
 MAX_TEXT = 2_000
@@ -42,7 +45,10 @@ _COUNT = (
     r"eine[mnr]?|zwei|drei|vier|fünf|sechs|une?|deux|trois|quatre|un[ao]?|dos|tres"
 )
 _DAY = "yesterday|today|vorgestern|gestern|heute|anteayer|ayer|hoy|avant-hier|aujourd'hui"
-_BEFORE = "in|during|since|after|before|until|between|from|on|of|im|am|seit|vor|nach|zwischen|en|depuis|desde|el|le"
+_BEFORE = (
+    "in|during|since|after|before|until|between|from|on|of|"
+    "im|am|seit|vor|nach|zwischen|en|depuis|desde|el|le"
+)
 _DATE = lazy_pattern(
     rf"""(?<![\w-])(?:(?P<before>{_BEFORE})\s+)?(?:the\s+)?(?P<date>
         (?P<iso>\d{{4}}-(?:W\d\d|\d\d(?:-\d\d)?)(?![\w-])) | \d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}(?!\w)
@@ -66,7 +72,8 @@ _LAST_NAMED = lazy_pattern(
 # "last" as dateparser does not know it
 _OTHER_LAST = lazy_pattern(r"^(?:(?P<english>past|previous)\b|vorige)", re.IGNORECASE)
 _OPEN_START = frozenset(("until", "before", "bis"))
-_OPEN_END = frozenset(("since", "after", "seit", "nach", "depuis", "desde"))
+_SINCE = frozenset(("since", "seit", "depuis", "desde"))
+_AFTER = frozenset(("after", "nach"))
 _ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")
 _ISO = lazy_pattern(
     r"(?P<year>\d{4})(?:-(?:W(?P<week>\d\d)|(?P<month>\d\d?)(?:-(?P<day>\d\d?))?))?(?![\d])",
@@ -91,40 +98,52 @@ def find_period(text: str, today: date) -> tuple[Period, str, str] | None:
     names none. "Due today" is about a subject: a date of the present counts only if hardly a word
     is left, a figure only in a short question.
     """
-    found: list[tuple[Period, re.Match[str]]] = []
+    periods: list[Period] = []
+    matches: list[re.Match[str]] = []
     subject = _DATE.sub(" ", text[:MAX_TEXT])
     has_subject = not is_all_stopwords(subject)
     is_long = len(terms(subject)) > MAX_BESIDE_BARE
     for match in _DATE.finditer(text[:MAX_TEXT]):
         period = _written_period(match, today)
-        is_present = period is not None and period.first <= today <= period.last < date.max
-        is_bare = not match["before"] and bool(
-            match["iso"] or match["month"] or re.search(r"\d", match[0])
-        )
-        if period and not (has_subject and is_present) and not (is_long and is_bare):
-            found.append((period, match))
-    if not found:
+        if period is None:
+            continue
+        is_subject = has_subject and period.first <= today <= period.last < date.max
+        if not is_subject and not (is_long and _is_bare(match)):
+            periods.append(period)
+            matches.append(match)
+    if not periods:
         return None
-    periods = [period for period, _ in found]
     rest = text
-    for _, match in reversed(found):
+    for match in reversed(matches):
         rest = rest[: match.start()] + rest[match.end() :]
+    words = " ".join(match[0] for match in matches)
+    return _whole_period(periods), words, " ".join(rest.split())
+
+
+def _is_bare(match: re.Match[str]) -> bool:
+    """Whether a date with a figure or month has no preposition."""
+    if match["before"]:
+        return False
+    return bool(match["iso"] or match["month"] or re.search(r"\d", match[0]))
+
+
+def _whole_period(periods: Sequence[Period]) -> Period:
+    """The period that several dates of one question mean."""
     # "since Monday until today": each limits the other
-    is_open = any(p.first == date.min or p.last == date.max for p in periods)
-    whole = (
-        reduce(Period.intersect, periods)
-        if is_open
-        else Period(min(periods).first, max(p.last for p in periods))
-    )
-    return whole, " ".join(match[0] for _, match in found), " ".join(rest.split())
+    if any(period.first == date.min or period.last == date.max for period in periods):
+        return reduce(Period.intersect, periods)
+    return Period(min(periods).first, max(period.last for period in periods))
 
 
 # Words of a question about a date; in a longer text, a date without "on" or "in" is one of its
 # words
 MAX_BESIDE_BARE = 5
 _SAYS_NOTHING = frozenset(
-    """happen happened happening write wrote written note notes noted make made learn learned on gemacht getan geschrieben notiert gelernt
-    passiert los gab geschehen new changed change neu neues geandert fait note nouveau hice hicimos nuevo""".split()
+    (
+        "happen happened happening write wrote written note notes noted make made learn learned on "
+        "gemacht getan geschrieben notiert gelernt passiert los gab geschehen new changed change "
+        "neu neues geandert fait note nouveau hice hicimos nuevo"
+    ).split()
 )
 _CHINESE_SAYS_NOTHING = lazy_pattern(f"[{''.join(sorted(FUNCTION_CHARACTERS))}做干啥写记事发生]")
 
@@ -143,22 +162,25 @@ def _written_period(match: re.Match[str], today: date) -> Period | None:
         return None
     if (match["weekday"] or match["bare_year"]) and not before:
         return None
-    period = parse_period(words, today) or (
-        parse_period(f"{before} {words}", today) if before in _ARTICLES else None
-    )
-    if period is None:
-        return None
+    period = parse_period(words, today)
+    if period is None and before in _ARTICLES:
+        period = parse_period(f"{before} {words}", today)
+    return _open_period(before, period) if period else None
+
+
+def _open_period(before: str, period: Period) -> Period | None:
+    """The period that a preposition makes of a date: "after May" has no last day."""
     try:
-        if before in _OPEN_END:
-            return Period(
-                period.first
-                if before in ("since", "seit", "depuis", "desde")
-                else period.last + timedelta(days=1)
-            )
-        return Period(last=period.first - timedelta(days=1)) if before in _OPEN_START else period
+        if before in _SINCE:
+            return Period(period.first)
+        if before in _AFTER:
+            return Period(period.last + timedelta(days=1))
+        if before in _OPEN_START:
+            return Period(last=period.first - timedelta(days=1))
     except OverflowError:
         # Programs write 9999-12-31 for "never": no day is after it
         return None
+    return period
 
 
 @lru_cache(maxsize=256)
@@ -171,11 +193,14 @@ def parse_period(words: str, today: date) -> Period | None:
         return _iso_period(iso)
     if last := _LAST_NAMED.fullmatch(words):
         period = parse_period(last["name"] or last["name_before"], today)
-        return (
-            _days_of(period.first.year - 1, period.first.month)
-            if period and period.last >= today
-            else period
-        )
+        if period and period.last >= today:
+            return _days_of(period.first.year - 1, period.first.month)
+        return period
+    return _parsed_period(words, today)
+
+
+def _parsed_period(words: str, today: date) -> Period | None:
+    """The days of a date in the words of a language that dateparser knows."""
     words = _OTHER_LAST.sub(lambda other: "last" if other["english"] else "letzte", words)
     # 0.3 s, only for a text with something like a date
     from dateparser.date import DateDataParser
@@ -193,10 +218,12 @@ def parse_period(words: str, today: date) -> Period | None:
         )
     except (ValueError, OverflowError):
         return None
-    if found.date_obj is None:
-        return None
-    day = found.date_obj.date()
-    match found.period:
+    return _period_around(found.date_obj.date(), found.period) if found.date_obj else None
+
+
+def _period_around(day: date, unit: str) -> Period:
+    """The week, month or year of a day, or just the day."""
+    match unit:
         case "week":
             monday = day - timedelta(days=day.weekday())
             return Period(monday, monday + timedelta(days=6))
@@ -208,11 +235,13 @@ def parse_period(words: str, today: date) -> Period | None:
 
 
 def _days_of(year: int, month: int | None = None, day: int | None = None) -> Period:
+    """The days of a year, of a month, or one day."""
     first = date(year, month or 1, day or 1)
-    return Period(
-        first,
-        first if day else first.replace(month=month or 12, day=monthrange(year, month or 12)[1]),
-    )
+    if day:
+        return Period(first, first)
+    last_month = month or 12
+    _, days = monthrange(year, last_month)
+    return Period(first, date(year, last_month, days))
 
 
 def leading_date(text: str) -> Period | None:

@@ -18,15 +18,8 @@ from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import (
-    CJK_QUESTION_WORDS,
-    content_terms,
-    is_filler,
-    language_of,
-    stem,
-    stopwords,
-    terms,
-)
+from zkchat_cli.text.word_lists import CJK_QUESTION_WORDS
+from zkchat_cli.text.words import content_terms, is_filler, language_of, stem, stopwords, terms
 
 # Only the first words of a message count: a pasted page does not make a better question
 MAX_WORDS = 64

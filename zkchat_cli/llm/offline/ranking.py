@@ -28,6 +28,7 @@ from zkchat_cli.llm.offline.quotes import (
 from zkchat_cli.llm.offline.term_weights import Coverage, TermWeights, count_words, weigh_terms
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
+from zkchat_cli.text.word_lists import ENGLISH
 
 # The likeliest passages, which are compared by meaning; each takes about 8 ms
 MAX_BY_MEANING = 18
@@ -150,7 +151,7 @@ def _languages_of(excerpts: Sequence[QuoteSource], language: str) -> tuple[str, 
     theirs.
     """
     languages = words.detect_languages(excerpt.text for excerpt in excerpts)
-    if language in (words.ENGLISH, *languages):
+    if language in (ENGLISH, *languages):
         return languages
     return (*languages, language)
 
@@ -206,7 +207,7 @@ def _confidence_by_meaning(
 ) -> Confidence:
     unknown = UNKNOWN_PENALTY * (1 - weights.known_share)
     value = (similarity.best - unknown + COVERAGE_BONUS * covered) / MIN_CONFIDENCE
-    least = MIN_SIMILARITY if language == words.ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
+    least = MIN_SIMILARITY if language == ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
     return Confidence(value, similarity.best >= least or covered >= MIN_COVERED)
 
 

@@ -34,7 +34,7 @@ from zkchat_cli.store.sqlite.passage_vectors import SqlitePassageVectors
 from zkchat_cli.store.sqlite.restore import restore
 from zkchat_cli.store.sqlite.sent_prompts import SqlitePromptArchive
 from zkchat_cli.store.sqlite.store_connection import StoreConnection
-from zkchat_cli.text.words import ENGLISH
+from zkchat_cli.text.word_lists import ENGLISH
 
 _HEAD = "head_id = ?, updated_at = ?"
 

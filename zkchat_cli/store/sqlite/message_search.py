@@ -8,13 +8,8 @@ from collections.abc import Sequence
 from zkchat_cli.models.conversations import FoundMessage
 from zkchat_cli.store.sqlite import rows
 from zkchat_cli.store.sqlite.database import transaction
-from zkchat_cli.text.words import (
-    ENGLISH,
-    content_terms,
-    rarest_first,
-    stem,
-    to_index_text,
-)
+from zkchat_cli.text.word_lists import ENGLISH
+from zkchat_cli.text.words import content_terms, rarest_first, stem, to_index_text
 
 # Characters of a message that are indexed: a pasted book is found by its beginning
 MOST_INDEXED = 200_000

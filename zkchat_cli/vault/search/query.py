@@ -26,7 +26,7 @@ from zkchat_cli.text.bm25 import Bm25, rarity
 from zkchat_cli.text.dates import Period, find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate, truncate_around
-from zkchat_cli.text.words import ENGLISH, FUNCTION_CHARACTERS
+from zkchat_cli.text.word_lists import ENGLISH, FUNCTION_CHARACTERS
 
 # Words of a query that are searched; more words of a pasted page would only be slower
 MOST_WORDS = 48
