@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from factories import message
 
-from zkchat_cli.context.turns import is_fixed
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.models.messages import ZkChatMessage
 
 

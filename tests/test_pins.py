@@ -26,8 +26,9 @@ from hypothesis import strategies as st
 from slash_results import slash_error, slash_output
 from summary_models import SummaryModel, summary_reply
 
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.masks import find_maskable
-from zkchat_cli.context.turns import FIXED_TAG, is_fixed
+from zkchat_cli.context.prompt_messages import FIXED_TAG
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import Prompt

@@ -10,7 +10,7 @@ from hypothesis import settings
 from zkchat_cli import tools
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.turns import fence, render_turn
+from zkchat_cli.context.prompt_messages import fence, render_turn
 from zkchat_cli.context.usage import compaction_due, measure_usage
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models.messages import ToolCall, ZkChatMessage

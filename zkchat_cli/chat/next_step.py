@@ -95,18 +95,22 @@ def next_step(turn: TurnProgress, refusal: ProviderError | None = None) -> Step:
     reply = turn.reply
     if reply is None:
         return Call()
-    if not reply.calls:
-        if turn.text.strip():
-            return Stop(finish=reply.finish)
+    if reply.calls:
+        return _step_after_calls(turn, reply)
+    if not turn.text.strip():
         return Stop(error=no_answer_error(turn, reply.finish))
+    return Stop(finish=reply.finish)
+
+
+def _step_after_calls(turn: TurnProgress, reply: Reply) -> Step:
     if not turn.no_more_tools:
         return RunTools(reply.calls)
-    if turn.refused_replies < MOST_REFUSED:
-        reason = (
-            f"no more tools in this turn: {turn.no_more_tools}. Answer now with what you have found"
-        )
-        return RefuseTools(reply.calls, reason)
-    return Stop(error=no_answer_error(turn, reply.finish))
+    if turn.refused_replies >= MOST_REFUSED:
+        return Stop(error=no_answer_error(turn, reply.finish))
+    reason = (
+        f"no more tools in this turn: {turn.no_more_tools}. Answer now with what you have found"
+    )
+    return RefuseTools(reply.calls, reason)
 
 
 def _step_after_refusal(turn: TurnProgress, refusal: ProviderError) -> Step:

@@ -1,6 +1,5 @@
 """Decides who searches the notes in a turn: the model with tools, zkchat before the model is
-called, or both. `choose_retrieval` decides by the setting, the model, its window, and what its first
-answers have shown.
+called, or both. What decides is the setting, the model, its window, and its first answers.
 """
 
 from collections.abc import Iterator, Sequence

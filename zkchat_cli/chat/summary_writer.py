@@ -8,7 +8,7 @@ from zkchat_cli.chat.runtime import Runtime, SessionServices, prepare_model
 from zkchat_cli.chat.turn import PhaseTimer
 from zkchat_cli.context.budget import LIMIT_SHARE
 from zkchat_cli.context.compaction_plan import USUAL_SUMMARY_SHARE, CompactionRequest, FoldPlan
-from zkchat_cli.context.turns import SUMMARY_TAG, fence, make_prompt_message
+from zkchat_cli.context.prompt_messages import SUMMARY_TAG, fence, make_prompt_message
 from zkchat_cli.llm.base import Options, Request, collect
 from zkchat_cli.models.compaction import CompactionMode
 from zkchat_cli.models.messages import TokenUsage, sum_usage

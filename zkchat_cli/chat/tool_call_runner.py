@@ -13,7 +13,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult, refuse_call
 from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.context.masks import mask_result
-from zkchat_cli.context.turns import count_call_tokens, render_turn
+from zkchat_cli.context.prompt_messages import count_call_tokens, render_turn
 from zkchat_cli.models.messages import ToolCall, ZkChatMessage
 from zkchat_cli.models.prompts import PromptKind
 from zkchat_cli.references.excerpts import format_tool_result

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from zkchat_cli.chat.runtime import Runtime
-from zkchat_cli.context.turns import count_call_tokens
+from zkchat_cli.context.prompt_messages import count_call_tokens
 from zkchat_cli.llm.base import Window
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import (

@@ -8,7 +8,9 @@ changes only with the next compaction, so that the front of the prompt stays the
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
-from zkchat_cli.context.turns import MASK_NOTE, Turn, TurnHistory, is_fixed, is_masked_text
+from zkchat_cli.context.fixed_messages import is_fixed
+from zkchat_cli.context.prompt_messages import MASK_NOTE, is_masked_text
+from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.truncate import truncate

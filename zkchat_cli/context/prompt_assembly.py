@@ -21,9 +21,10 @@ from zkchat_cli.context.dropped_items import (
 from zkchat_cli.context.passages import RecallPassage, format_passages
 from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.prompt_layout import PromptLayout, lay_out_prompt, memory_id
+from zkchat_cli.context.prompt_messages import RECALLED_TAG, fence, make_prompt_message
 from zkchat_cli.context.prompt_size import advise_on_size
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
-from zkchat_cli.context.turns import RECALLED_TAG, TurnHistory, fence, make_prompt_message
+from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.context.usage import NOT_DUE, compaction_due, measure_usage
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.models.messages import ZkChatMessage

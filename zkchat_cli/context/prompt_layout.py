@@ -7,15 +7,10 @@ from typing import Any, NamedTuple
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.instructions import citing_reminder
 from zkchat_cli.context.prompt_inputs import PromptInputs
+from zkchat_cli.context.prompt_messages import SUMMARY_TAG, fence, make_prompt_message, render_turn
 from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.context.tool_filter import find_omitted_tools
-from zkchat_cli.context.turns import (
-    SUMMARY_TAG,
-    TurnHistory,
-    fence,
-    make_prompt_message,
-    render_turn,
-)
+from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.context.usage import measure_usage
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models.compaction import Compaction

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from zkchat_cli.context.turns import FIXED_TAG
+from zkchat_cli.context.prompt_messages import FIXED_TAG
 from zkchat_cli.models.prompts import PromptMessage
 
 _MESSAGE = "the message itself"

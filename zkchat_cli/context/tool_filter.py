@@ -41,15 +41,9 @@ def find_omitted_tools(
     if not inputs.filter_tools or (total <= budget.tools and not small):
         return {}
     always = inputs.core_tools.union(_called_tools(inputs))
-    candidates: list[_Candidate] = []
-    for tool, relevance in zip(tools, _relevance(tools, inputs), strict=True):
-        if tool.name not in always:
-            was_offered = tool.name in inputs.previous_tools
-            candidates.append(_Candidate(tool, relevance, was_offered))
-    candidates.sort(key=lambda each: (not each.was_offered, -each.relevance))
     room = budget.tools - sum(tool.tokens for tool in tools if tool.name in always)
     reasons: dict[str, str] = {}
-    for tool, relevance, was_offered in candidates:
+    for tool, relevance, was_offered in _candidates(tools, inputs, always):
         if small and not relevance and not was_offered:
             reasons[tool.name] = (
                 f"not relevant to the message, and the window of {window:,} tokens is small"
@@ -61,6 +55,21 @@ def find_omitted_tools(
         else:
             room -= tool.tokens
     return {tool.name: reasons[tool.name] for tool in tools if tool.name in reasons}
+
+
+def _candidates(
+    tools: Sequence[PromptTool], inputs: PromptInputs, always: frozenset[str]
+) -> list[_Candidate]:
+    """The tools that need not be offered: first those of the last prompt, then the most relevant
+    ones.
+    """
+    candidates: list[_Candidate] = []
+    for tool, relevance in zip(tools, _relevance(tools, inputs), strict=True):
+        if tool.name not in always:
+            was_offered = tool.name in inputs.previous_tools
+            candidates.append(_Candidate(tool, relevance, was_offered))
+    candidates.sort(key=lambda each: (not each.was_offered, -each.relevance))
+    return candidates
 
 
 def _called_tools(inputs: PromptInputs) -> set[str]:

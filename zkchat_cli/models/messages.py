@@ -76,15 +76,19 @@ def sum_usage(usages: Iterable[TokenUsage | None]) -> TokenUsage:
     no provider reported them.
     """
     known = [usage for usage in usages if usage is not None]
-    cached = [usage.cached_tokens for usage in known if usage.cached_tokens is not None]
-    reasoning = [usage.reasoning_tokens for usage in known if usage.reasoning_tokens is not None]
     return TokenUsage(
         prompt_tokens=sum(usage.prompt_tokens for usage in known),
         completion_tokens=sum(usage.completion_tokens for usage in known),
         estimated=any(usage.estimated for usage in known),
-        cached_tokens=sum(cached) if cached else None,
-        reasoning_tokens=sum(reasoning) if reasoning else None,
+        cached_tokens=_sum_reported(usage.cached_tokens for usage in known),
+        reasoning_tokens=_sum_reported(usage.reasoning_tokens for usage in known),
     )
+
+
+def _sum_reported(figures: Iterable[int | None]) -> int | None:
+    """The sum of the figures that are known; None if none is."""
+    reported = [figure for figure in figures if figure is not None]
+    return sum(reported) if reported else None
 
 
 Timings = dict[str, Quantity]

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
-from zkchat_cli.context.turns import is_fixed
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models.messages import ZkChatMessage, branch_to
 from zkchat_cli.slash.base import split_first_word

@@ -1,7 +1,7 @@
 """Removes the pin of a turn."""
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.context.turns import is_fixed
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.slash import numbered_turns
 from zkchat_cli.slash.base import Topic, declare_command
 from zkchat_cli.slash.lookups import complete_turns

@@ -1,0 +1,197 @@
+"""Messages of the log as the model gets them."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from zkchat_cli.models.messages import Role, ThinkingBlocks, ToolCall, ZkChatMessage
+from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.models.prompts import PromptKind, PromptMessage
+from zkchat_cli.references.injection import describe_documents
+from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
+
+INTERRUPTED = "\n[interrupted by the user]"
+FIXED_TAG = "kept-message"
+SUMMARY_TAG = "conversation-summary"
+RECALLED_TAG = "recalled-conversation"
+# Begins the note that replaces the middle of a masked text (see `masks.py`)
+MASK_NOTE = "\n[… the middle of this older text is left out."
+# Characters of the longest token in the shipped vocabularies
+_MAX_TOKEN_LENGTH = 128
+# Tokens of a character at most: each is a byte at least
+_MAX_TOKENS_PER_CHARACTER = 4
+
+
+def fence(tag: str, text: str, **attributes: object) -> str:
+    """Text that is data, between tags that it cannot close."""
+    harmless = re.sub(rf"<\s*/\s*(?={tag})", r"<\\/", text, flags=re.IGNORECASE)
+    written = "".join(
+        f" {key}={json.dumps(value, ensure_ascii=False)}" for key, value in attributes.items()
+    )
+    return f"<{tag}{written}>\n{harmless}\n</{tag}>"
+
+
+def make_prompt_message(
+    role: Role,
+    kind: PromptKind,
+    content: str,
+    counter: TokenCounter,
+    source_ids: tuple[str, ...] = (),
+    chunks: tuple[ContentChunk, ...] = (),
+) -> PromptMessage:
+    """A message with the tokens that it takes."""
+    return PromptMessage(
+        role=role,
+        content=content,
+        tokens=counter.count(content) + MESSAGE_OVERHEAD,
+        kind=kind,
+        source_ids=source_ids,
+        chunks=chunks,
+    )
+
+
+def render_turn(
+    messages: Sequence[ZkChatMessage], counter: TokenCounter, *, in_progress: bool = False
+) -> tuple[PromptMessage, ...]:
+    """The messages of a turn as the model gets them: documents come before the question, and tool
+    calls without a result are left out, as are results without a call. While it is in progress the
+    model's reasoning goes back to it.
+    """
+    matched = _match_calls(messages)
+    rendered: list[PromptMessage] = []
+    for position, message in enumerate(messages):
+        if message.role == "tool":
+            if position in matched.results:
+                rendered.append(_render_message(message, (), None, counter))
+            continue
+        if message.role == "user" and (message.references or message.chunks):
+            rendered.append(_render_documents(message, counter))
+        calls = tuple(
+            call
+            for index, call in enumerate(message.tool_calls)
+            if CallPlace(position, index) in matched.calls
+        )
+        if message.content or calls:
+            thinking = message.thinking if in_progress else None
+            rendered.append(_render_message(message, calls, thinking, counter))
+    # The turn was stopped after a tool; Mistral's models refuse a question after its result
+    if rendered and rendered[-1].role == "tool" and not in_progress:
+        source = rendered[-1].source_ids
+        text = INTERRUPTED.strip()
+        rendered.append(make_prompt_message("assistant", "conversation", text, counter, source))
+    return tuple(rendered)
+
+
+def _render_documents(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage:
+    """The documents of a question. Its source ids are the documents' paths, after the message's own
+    id if some of their text is sent.
+    """
+    named = (reference.relative_path for reference in message.references)
+    paths = dict.fromkeys(path for path in named if path)
+    own = (message.id,) if message.chunks else ()
+    text = describe_documents(
+        message.references,
+        message.chunks,
+        message.retrieval,
+        as_text=bool(message.plain_excerpts),
+    )
+    ids = (*own, *paths)
+    return make_prompt_message("user", "documents", text, counter, ids, message.chunks)
+
+
+class CallPlace(NamedTuple):
+    """The place of a tool call: its message, and its position in that, both from 0."""
+
+    message: int
+    position: int
+
+
+class _MatchedCalls(NamedTuple):
+    """The calls that have a result, and the messages that are such results."""
+
+    calls: set[CallPlace]
+    results: set[int]
+
+
+def _match_calls(messages: Sequence[ZkChatMessage]) -> _MatchedCalls:
+    """Match calls and results. A result belongs to the first unanswered call of its id in the
+    message right before the results, as providers demand; imported logs may have others.
+    """
+    matched = _MatchedCalls(set(), set())
+    open_calls: list[tuple[str, CallPlace]] = []
+    for position, message in enumerate(messages):
+        if message.role != "tool":
+            open_calls = []
+            if message.role == "assistant":
+                for index, call in enumerate(message.tool_calls):
+                    open_calls.append((call.id, CallPlace(position, index)))
+            continue
+        for open_call in open_calls:
+            id_, place = open_call
+            if id_ == message.tool_call_id:
+                open_calls.remove(open_call)
+                matched.calls.add(place)
+                matched.results.add(position)
+                break
+    return matched
+
+
+def count_call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
+    """Tokens of the names and arguments of tool calls."""
+    tokens = 0
+    for call in calls:
+        tokens += counter.count(call.name)
+        tokens += counter.count(json.dumps(call.arguments, ensure_ascii=False))
+    return tokens
+
+
+def is_masked_text(content: str) -> bool:
+    """Whether the middle of a result or of documents has been left out."""
+    return MASK_NOTE in content
+
+
+def _render_message(
+    message: ZkChatMessage,
+    calls: tuple[ToolCall, ...],
+    thinking: ThinkingBlocks | None,
+    counter: TokenCounter,
+) -> PromptMessage:
+    content = message.prompt_text
+    tokens = _content_tokens(message, counter)
+    if message.role == "assistant" and message.status == "unfinished" and message.content:
+        content = message.content + INTERRUPTED
+        tokens = counter.count(content)
+    is_result = message.role == "tool"
+    call_tokens = count_call_tokens(calls, counter) if calls else 0
+    thinking_tokens = 0
+    if thinking:
+        thinking_tokens = counter.count(json.dumps(thinking.blocks, ensure_ascii=False))
+    return PromptMessage(
+        role=message.role,
+        content=content,
+        tool_calls=calls,
+        thinking=thinking,
+        tokens=tokens + call_tokens + thinking_tokens + MESSAGE_OVERHEAD,
+        call_tokens=call_tokens,
+        thinking_tokens=thinking_tokens,
+        tool_call_id=message.tool_call_id if is_result else None,
+        kind="tool_results" if is_result else "conversation",
+        source_ids=(message.id,),
+        chunks=message.chunks if is_result and not is_masked_text(content) else (),
+    )
+
+
+def _content_tokens(message: ZkChatMessage, counter: TokenCounter) -> int:
+    """Tokens of what the message says, as stored if that is possible for a text of this length: an
+    import may contain any number, and the prompt would grow past its limit.
+    """
+    content = message.prompt_text
+    stored = message.token_count
+    if stored is None:
+        return counter.count(content)
+    shortest = stored / _MAX_TOKENS_PER_CHARACTER
+    longest = stored * _MAX_TOKEN_LENGTH
+    if shortest <= len(content) <= longest:
+        return counter.scale(stored)
+    return counter.count(content)
