@@ -113,7 +113,8 @@ def save_setting(key: str, value: str, where: AppPaths) -> object:
     """Set a key in the user's settings file; returns the value as it is stored. Raises ConfigError
     without changing the file.
     """
-    stored = loader.flatten(check_settings(loader.load_config({key: value}, {}, where)).values)[key]
+    changed = check_settings(loader.load_config({key: value}, {}, where))
+    stored = loader.flatten(changed.values)[key]
     loader.edit_toml(where.config_file, {key: stored})
     return stored
 

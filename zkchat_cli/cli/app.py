@@ -275,9 +275,8 @@ def _print_usage_error(e: Any, arguments: list[str]) -> int:
     if "extra argument" in message:  # which may be a key
         message = "too many arguments"
     path = context.command_path if context else "zkchat"
-    return _print_error(
-        UsageError(message[:1].lower() + message[1:].rstrip("."), f"See {path} --help"), arguments
-    )
+    problem = message[:1].lower() + message[1:].rstrip(".")
+    return _print_error(UsageError(problem, f"See {path} --help"), arguments)
 
 
 def _did_you_mean(names: Iterable[str]) -> str:

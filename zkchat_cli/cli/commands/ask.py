@@ -82,10 +82,11 @@ def ask(
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         app = _with_approval(ctx, opened, unsafe=unsafe, yes=yes, can_ask=not writes_json)
         screen = ctx.screen if writes_json else ctx.screen.with_width()
+        max_sources = app.loaded.values.references.max_displayed
         output = _Output(
             screen=replace(screen, address=note_opener(app.vault.root)),
             hints=UNSTORED if no_store else IN_SHELL,
-            max_sources=0 if answer_only else app.loaded.values.references.max_displayed,
+            max_sources=0 if answer_only else max_sources,
         )
         session = _open_session(ctx, app, output.screen, is_new=not continuing, cid=cid)
         turn = _begin_turn(session, question)
@@ -96,8 +97,8 @@ def ask(
                     _print_json(session, turn, output, is_stream=stream_json)
                 else:
                     _print_text(session, turn, output)
-            if question.typed != question.text and not continuing:
-                _rename_after_question(session, question.typed)
+            if not continuing:
+                _rename_after_question(session, question)
         finally:
             if show_context:
                 _remark_prompt(session, output.screen)
@@ -182,14 +183,15 @@ def _remark_prompt(session: "ZkChatSession", screen: Screen) -> None:
         screen.remark("\n".join(overview_lines(session.last_prompt)))
 
 
-def _rename_after_question(session: "ZkChatSession", typed: str) -> None:
-    """The question is a better title than the piped text before it. A title is not worth an
-    error.
+def _rename_after_question(session: "ZkChatSession", question: _Question) -> None:
+    """Take the typed question as the title, which is better than the piped text before it. A title
+    is not worth an error.
     """
     from zkchat_cli.chat.turn_recorder import default_title
 
-    with suppress(StoreError):
-        session.stored_state().rename(default_title(typed))
+    if question.typed != question.text:
+        with suppress(StoreError):
+            session.stored_state().rename(default_title(question.typed))
 
 
 def _print_text(session: "ZkChatSession", turn: "Iterable[events.Event]", output: _Output) -> None:

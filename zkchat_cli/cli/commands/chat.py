@@ -133,7 +133,9 @@ def _has_no_vault(ctx: CommandContext) -> bool:
     """Whether nothing says which notes to chat with, so that the user is asked."""
     if ctx.shared["vault"] or ctx.shared["config_file"] or os.environ.get("ZKCHAT_VAULT"):
         return False
-    return not ctx.user_settings.get("vault", {}).get("path") and not holds_notes(Path.cwd())
+    if ctx.user_settings.get("vault", {}).get("path"):
+        return False
+    return not holds_notes(Path.cwd())
 
 
 def _run_onboarding(ctx: CommandContext) -> dict[str, object]:

@@ -59,7 +59,10 @@ def add(
     from zkchat_cli.memory.facts import MAX_FACT
     from zkchat_cli.views.stored_items import fact_update_text
 
-    fact = sys.stdin.buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
+    fact = text
+    if text == "-":
+        # Longer than any fact, so that one which is too long is refused
+        fact = sys.stdin.buffer.read(8 * MAX_FACT).decode("utf-8", "replace")
     with ctx.open_app() as app:
         stored, replaced = app.session().memory.remember(fact, key=key)
     document = {
@@ -178,9 +181,8 @@ def forget(
         memory = app.session().memory
         fact = memory.find_fact(key)
         named = sanitize(f"{fact.key} ({fact.content})")
-        confirm(
-            f"Forget {named}?", f"forgetting {named}", yes=yes or fact.key in (key, slugify(key))
-        )
+        is_named_in_full = fact.key in (key, slugify(key))
+        confirm(f"Forget {named}?", f"forgetting {named}", yes=yes or is_named_in_full)
         memory.forget(fact.key)
     ctx.print_result(_fact_document(fact), f"Forgotten: {fact.content} ({fact.key})")
 

@@ -229,10 +229,11 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
     fixes = [each.link.row._replace(target=each.path) for each in repairs if each.path]
     change = notes.editor.fix_links(fixes)
     if not ctx.as_json:
-        _show_fixes(ctx, fixes if change.files else (), change)
-    made = _apply_fixes(ctx, notes, change, yes=yes) if change.files else False
+        _show_fixes(ctx, fixes, change)
+    made = False
     outcome = ""
     if change.files:
+        made = _apply_fixes(ctx, notes, change, yes=yes)
         done = "done" if made else "nothing was changed; use --yes"
         outcome = f"{change.summary}: {done}; "
     unclear = sum(each.path is None for each in repairs)
@@ -255,8 +256,9 @@ def _apply_fixes(ctx: CommandContext, notes: "Vault", change: "Change", *, yes: 
 def _show_fixes(ctx: CommandContext, fixes: "Iterable[LinkRow]", change: "Change") -> None:
     from zkchat_cli.views.turn_steps import diff_lines
 
-    for fix in fixes:
-        ctx.screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
+    if change.files:
+        for fix in fixes:
+            ctx.screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
     ctx.screen.show(diff_lines(change.diff))
 
 
