@@ -10,7 +10,8 @@ from zkchat_cli.gui.panel import Panel
 from zkchat_cli.gui.transcript import TranscriptView
 from zkchat_cli.views.text import StyledLine
 
-# Rows and columns that a widget takes: those of the input and its buttons, and those of the buttons
+# Rows and columns of the grid that a widget takes: the input and its buttons are side by side, and
+# one button is above the other
 BOTH_COLUMNS = (1, 2)
 BOTH_BUTTONS = (2, 1)
 

@@ -1,5 +1,7 @@
 """The turn that runs: its events become text in the transcript, the state and the budget bar."""
 
+from collections.abc import Sequence
+
 from PySide6.QtWidgets import QLabel
 
 from zkchat_cli import events
@@ -12,15 +14,15 @@ from zkchat_cli.views.turn_steps import tool_line
 
 
 class RunningTurn:
-    """`show` each event in the window's thread. `is_answering` until the answer is complete or has
-    failed; `notices` and `error` are to be shown at the end.
+    """`show` each event in the window's thread, and `finish` at the end. The turn `is_answering`
+    until the answer is complete or has failed; then `error` says why.
     """
 
     def __init__(self, transcript: TranscriptView, budget: BudgetLabel, state: QLabel) -> None:
         self.is_answering = True
-        self.answer = ""
-        self.notices: list[str] = []
         self.error: ZkchatError | None = None
+        self._answer = ""
+        self._notices: list[str] = []
         # Characters of the answer that are in the prompt that was measured last
         self._counted = 0
         self._transcript = transcript
@@ -33,10 +35,10 @@ class RunningTurn:
         match event:
             case events.PromptBuilt(measured, _):
                 usage = measured
-                self._counted = len(self.answer)
+                self._counted = len(self._answer)
             case events.TextDelta(text):
-                self.answer += text
-                # A wait for the next drawing goes on: the budget is drawn then, too
+                self._answer += text
+                # The budget is drawn as seldom as the answer, which waits for its next drawing
                 if not self._transcript.add_answer(text):
                     return
             case events.TurnFailed(error, _, _):
@@ -45,14 +47,23 @@ class RunningTurn:
             case events.TurnCompleted():
                 self.is_answering = False
             case events.Notice(message, hint):
-                self.notices.append(on_one_line(message, hint))
+                self._notices.append(on_one_line(message, hint))
             case events.ToolCallStarted(call):
                 self._state.setText(f"{call.name} …")
             case _:
                 note = _step_note(event)
                 if note:
                     self._transcript.add_note(note)
-        self._budget.show_usage(usage, estimate_tokens(self.answer[self._counted :]))
+        self._budget.show_usage(usage, estimate_tokens(self._answer[self._counted :]))
+
+    def finish(self, *, stopped: bool) -> Sequence[str]:
+        """End the turn, and return the notices to show for it. Text that no answer came of is one
+        of them: it is from a command such as /compact, which adds no message.
+        """
+        if self.is_answering and self._answer and not stopped:
+            self._notices.append(self._answer)
+        self.is_answering = False
+        return self._notices
 
 
 def _step_note(event: events.Event) -> str:

@@ -292,12 +292,9 @@ class ChatWindow(QtWidgets.QMainWindow):
         # A stopped turn may have left a question
         self.question.hide()
         self.state.setText("stopped" if stopped else self.idle)
-        # Text without an answer is from a command such as /compact, which adds no message
-        if turn.is_answering and turn.answer and not stopped:
-            turn.notices.append(turn.answer)
-        if turn.notices or turn.error is not None:
-            self.result.show_outcome(turn.notices, turn.error)
-        turn.is_answering = False
+        notices = turn.finish(stopped=stopped)
+        if notices or turn.error is not None:
+            self.result.show_outcome(notices, turn.error)
         self.switch_to(None)
 
     def _show_error(self, error: ZkchatError) -> None:
