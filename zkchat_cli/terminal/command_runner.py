@@ -61,10 +61,10 @@ def _last_message(session: ZkChatSession) -> ZkChatMessage | None:
 
 def _hint_after_stop(before: ZkChatMessage | None, last: ZkChatMessage | None) -> str:
     """What can be done now, by the last message `before` the stopped line and after it."""
-    if last is None or last == before:
+    if last == before:
         return ""
-    is_unfinished = last.role == "assistant" and last.status == "unfinished"
-    if is_unfinished and last.content.strip():
+    is_partial = last is not None and last.role == "assistant" and last.status == "unfinished"
+    if last is not None and is_partial and last.content.strip():
         return "; the partial answer is kept: /continue or /retry"
     return " before the answer began; /retry asks again"
 

@@ -58,8 +58,8 @@ class PlainTurnView:
         self._needs_gap = self._screen.columns is not None
 
     def update(self, event: events.Event) -> None:
-        """There is no status line: each reason for waiting is printed once, and what takes a while
-        for a screen reader.
+        """Print each reason for waiting once, because there is no status line; for a screen reader
+        also that an answer is being written, and what else takes a while.
         """
         match event:
             case events.Waiting(seconds, reason) if reason != self._wait_reason:
