@@ -21,6 +21,7 @@ from zkchat_cli.config.provider_tables import (
     config_schema,
     default_embedding_models,
     embedder_names,
+    is_provider_setting,
     provider_tables,
 )
 from zkchat_cli.config.schema import (
@@ -323,8 +324,7 @@ def require_known_key(
     key: str, origin: str, schema: type[Section] = Config, problem: str = "is not a setting"
 ) -> None:
     """Raises ConfigError for a key that the schema does not have, with the nearest ones."""
-    own_schema = config_schema([_table_of(key)]) if schema is Config else schema
-    if key in _flat_values(own_schema()):
+    if key in _flat_values(schema()) or (schema is Config and is_provider_setting(key)):
         return
     if key.startswith(f"{USER_TABLE}."):
         raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
@@ -375,10 +375,18 @@ def _validation_error(
         if key != USER_TABLE:
             hint = f"Default: {as_toml(default_values(schema)[key])}"
         return invalid_value_error(origins[key], key, merged[key], problem, hint)
+    return _combination_error(key, problem, merged, origins)
+
+
+def _combination_error(
+    key: str, problem: str, merged: Mapping[str, Any], origins: Mapping[str, str]
+) -> ConfigError:
+    """The error for values of a table that do not fit together."""
     culprits = [each for each in merged if each.startswith(f"{key}.")] or [USER_TABLE]
     hint = _TABLE_HINT
     if culprits != [USER_TABLE]:
-        hint = f"Set here: {_short(', '.join(f'{each} = {merged[each]}' for each in culprits))}"
+        written = ", ".join(f"{each} = {merged[each]}" for each in culprits)
+        hint = f"Set here: {_short(written)}"
     where = ", ".join(dict.fromkeys(origins[each] for each in culprits))
     return ConfigError(f"{where}: {_short(key)}: {problem}", hint)
 

@@ -6,6 +6,7 @@ should not pay for loading the others.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Protocol
 
 from pydantic import create_model
@@ -46,11 +47,25 @@ def provider_tables(names: Iterable[str] | None = None) -> dict[str, type[Sectio
 def config_schema(names: Iterable[str] | None = None) -> type[Config]:
     """`Config` with the tables of all providers, or with those among these names of tables."""
     others = None if names is None else {*names} - {*Config.model_fields}
-    tables = provider_tables(others) if others is None or others else {}
-    if not tables:
+    if others is not None and not others:
         return Config
-    fields = {name: (table, table()) for name, table in tables.items()}
+    tables = provider_tables(others)
+    return _with_tables(tuple(tables.items())) if tables else Config
+
+
+@cache
+def _with_tables(tables: tuple[tuple[str, type[Section]], ...]) -> type[Config]:
+    """Made once for each choice of tables: pydantic takes 4 ms for it."""
+    fields = {name: (table, table()) for name, table in tables}
     return create_model("Config", __base__=Config, **fields)  # type: ignore[call-overload, no-any-return]
+
+
+def is_provider_setting(key: str) -> bool:
+    """Whether a dotted key is a setting of a provider."""
+    table, _, name = key.partition(".")
+    if table in Config.model_fields:
+        return False
+    return any(name in declared.model_fields for declared in provider_tables([table]).values())
 
 
 def embedder_names() -> str:

@@ -34,36 +34,44 @@ class KeyedProvider(NamedTuple):
 
     def server(self, config: ModelConfig, settings: KeyedSettings) -> Endpoint:
         """The server that environment and settings name, with its key."""
-        given_address = config.env.get(self.address_variable, "").strip()
-        given_address = given_address or settings.base_url.strip()
-        address = given_address.rstrip("/").removesuffix(self.path) or self.address
+        address = self._address(config, settings)
         official = address == self.address
         given = config.key.for_address("" if official else address)
         key = given.value or config.env.get(settings.key_variable, "").strip()
         key_name = "the key in zkchat's file" if given.source == "file" else settings.key_variable
-        key_status = f"{key_name} is {'set' if key else 'not set'}"
-        if not key and any(config.key.stored.values()):
-            key_status += (
-                f"; the stored key is for another address (zkchat keys set {self.name} stores "
-                "one for this)"
-            )
-        check = "Check your network."
-        if not official:
-            check = f"Is it running? Check {self.name}.base_url or {self.address_variable}"
-            check += f"{self.check}."
         return Endpoint(
             self.company if official else self.other_name,
             address,
-            check,
+            "Check your network." if official else self._check_of_other_server(),
             key=key,
             check_key=f"Check {key_name}.",
             headers=self.headers(key, official),
             table=self.name,
             allow_insecure=settings.allow_insecure,
             key_error=self._key_error(key, settings.key_variable, is_needed=official),
-            key_status=key_status,
+            key_status=self._key_status(key, key_name, config),
             is_configured=bool(key) or not official,
         )
+
+    def _address(self, config: ModelConfig, settings: KeyedSettings) -> str:
+        """The address that the environment names, else the settings, else the company's own."""
+        given = config.env.get(self.address_variable, "").strip() or settings.base_url.strip()
+        return given.rstrip("/").removesuffix(self.path) or self.address
+
+    def _check_of_other_server(self) -> str:
+        """The hint if a compatible server cannot be reached."""
+        settings = f"{self.name}.base_url or {self.address_variable}"
+        return f"Is it running? Check {settings}{self.check}."
+
+    def _key_status(self, key: str, key_name: str, config: ModelConfig) -> str:
+        """For the user: whether there is a key, and a stored one that is for another address."""
+        status = f"{key_name} is {'set' if key else 'not set'}"
+        if not key and any(config.key.stored.values()):
+            status += (
+                f"; the stored key is for another address (zkchat keys set {self.name} stores "
+                "one for this)"
+            )
+        return status
 
     def _key_error(self, key: str, variable: str, *, is_needed: bool) -> ProviderError | None:
         """Why a key cannot be right, without any call."""

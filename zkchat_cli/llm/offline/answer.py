@@ -6,7 +6,7 @@ the prompt is visible.
 
 import json
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Sequence, Set
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -105,6 +105,11 @@ class AskedTurn(NamedTuple):
         ]
 
     @property
+    def earlier_texts(self) -> str:
+        """All that the model has said before the question."""
+        return "\n".join(m.content for m in self.before if m.role == "assistant")
+
+    @property
     def named_paths(self) -> set[str]:
         """The documents that the user named, as far as their text is there."""
         reads = {
@@ -175,15 +180,22 @@ def _first_calls(
     search, unless the question is about a document as a whole.
     """
     paths = {excerpt.path for excerpt in _read_excerpts(documents)}
-    # The first is the message's own, if there is a text
-    first = 1 if paths else 0
-    sources = [id_ for message in documents for id_ in message.source_ids[first:]]
-    unread = [path for path in sources if path not in paths]
-    calls = [WantedCall(READ_TOOL, {"relative_path": path}) for path in unread[:MAX_DOCUMENTS]]
+    calls = [
+        WantedCall(READ_TOOL, {"relative_path": path})
+        for path in _unread_paths(documents, paths)[:MAX_DOCUMENTS]
+    ]
     if question.about_document and (calls or paths):
         return calls
     searches = [{"query": query, "limit": EXCERPTS} for query in question.searches]
     return calls + [WantedCall(SEARCH_TOOL, arguments) for arguments in searches]
+
+
+def _unread_paths(documents: Sequence[PromptMessage], read: Set[str]) -> list[str]:
+    """The paths of named documents that are not among those that were read."""
+    # The first is the message's own, if there is a text
+    first = 1 if read else 0
+    paths = [path for message in documents for path in message.source_ids[first:]]
+    return [path for path in paths if path not in read]
 
 
 def _answer_from_notes(
@@ -200,10 +212,9 @@ def _answer_from_notes(
     if question.alone and not have_any_word(excerpts, question.alone.subject):
         # "what about penguins?" has a subject of its own
         question = question.alone
-    earlier = ""
-    if question.is_follow_up:
-        earlier = "\n".join(m.content for m in turn.before if m.role == "assistant")
-    answer = quote_answer(question, [] if named else excerpts, named, earlier, similarities)
+    others = [] if named else excerpts
+    earlier = turn.earlier_texts if question.is_follow_up else ""
+    answer = quote_answer(question, others, named, earlier, similarities)
     return OfflineAnswer(facts + answer.text, "answer" if facts else answer.level)
 
 

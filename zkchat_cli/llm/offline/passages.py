@@ -282,16 +282,18 @@ def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[_Piece]:
             for row in _table_rows(block.lines):
                 yield _Piece(row, "row")
         case "code" | "indented":
-            for line in _join_continued(block.lines):
-                # A fence of code that is shown in other code
-                is_fence = line.startswith(("```", "~~~"))
-                if not is_fence and any(map(str.isalnum, line)):
-                    yield _Piece(line, "code")
+            for line in filter(_is_line_of_code, _join_continued(block.lines)):
+                yield _Piece(line, "code")
         case "paragraph" | "item" | "callout":
             kind: PassageKind = "item" if block.kind == "item" else "prose"
             for lines in _split_lines(block):
                 for group in _sentence_groups(lines, max_group):
                     yield _Piece(group, kind)
+
+
+def _is_line_of_code(line: str) -> bool:
+    """Whether a line says something: no fence of code that is shown in other code."""
+    return not line.startswith(("```", "~~~")) and any(map(str.isalnum, line))
 
 
 def _table_rows(lines: Sequence[str]) -> Iterator[str]:

@@ -142,15 +142,20 @@ def citation_marks(text: str, citations: Iterable[Mapping[str, Any]]) -> str:
     """
     marks: dict[str, str] = {}
     for citation in citations:
-        number = _NUMBER.match(str(citation.get("title") or ""))
-        if citation.get("type") != "search_result_location" or number is None:
-            continue
-        mark = number[0]
-        if mark not in text and mark not in marks:
+        mark = _mark_of(citation)
+        if mark and mark not in text and mark not in marks:
             quote = str(citation.get("cited_text") or "").strip()
             is_new = _is_quotable(quote) and quote not in text
             marks[mark] = f"(“{quote}” {mark})" if is_new else mark
     return "".join(f" {mark}" for mark in marks.values())
+
+
+def _mark_of(citation: Mapping[str, Any]) -> str:
+    """The number of the cited excerpt in brackets; empty for a citation of anything else."""
+    if citation.get("type") != "search_result_location":
+        return ""
+    number = _NUMBER.match(str(citation.get("title") or ""))
+    return number[0] if number else ""
 
 
 def _is_quotable(line: str) -> bool:

@@ -176,17 +176,23 @@ def _convert(messages: Sequence[PromptMessage], *, cites: bool) -> _Conversation
     for position, message in enumerate(messages):
         if position == turn and converted:
             cache_ends.append(converted[-1]["content"][-1])
-        role = "assistant" if message.role == "assistant" else "user"
         blocks = _blocks(message, cites=cites)
-        if converted and converted[-1]["role"] == role:
-            converted[-1]["content"] += blocks
-        elif blocks:
-            converted.append({"role": role, "content": blocks})
+        _append(converted, "assistant" if message.role == "assistant" else "user", blocks)
         if blocks and message.kind == "summary":
             cache_ends.append(blocks[-1])
     if not converted or converted[0]["role"] != "user":
         converted.insert(0, {"role": "user", "content": text_blocks(OMITTED)})
     return _Conversation(converted, cache_ends)
+
+
+def _append(converted: list[dict[str, Any]], role: str, blocks: list[Block]) -> None:
+    """Add blocks to the last message if it has the same role, else as a message: roles
+    alternate.
+    """
+    if converted and converted[-1]["role"] == role:
+        converted[-1]["content"] += blocks
+    elif blocks:
+        converted.append({"role": role, "content": blocks})
 
 
 def _turn_start(messages: Sequence[PromptMessage]) -> int:

@@ -51,7 +51,9 @@ class ChatCompletionsReader(ChatReader):
         choices = event.get("choices")
         if not choices:
             return ReadEvent("", "")
-        choice = choices[0]
+        return self._read_choice(choices[0])
+
+    def _read_choice(self, choice: Mapping[str, Any]) -> ReadEvent:
         # The latter from a server that does not stream
         delta = choice.get("delta") or choice.get("message") or {}
         for fragment in delta.get("tool_calls") or ():

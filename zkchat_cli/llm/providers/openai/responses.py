@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from zkchat_cli.llm.base import MAX_CALL_ID, Request, without_none
+from zkchat_cli.llm.base import MAX_CALL_ID, Options, Request, without_none
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, ReadEvent, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.providers.openai.chat_completions import TEMPERATURE_REFUSAL, OpenAIModel
@@ -163,10 +163,6 @@ class OpenAIResponsesModel(OpenAIModel):
         options = request.options
         verbosity = self.settings.verbosity
         may_reason = not self.model.startswith(NEVER_REASONING)
-        wants_summary = may_reason and self.official and options.reasoning_effort != "none"
-        reasoning = without_none(
-            effort=options.reasoning_effort, summary="auto" if wants_summary else None
-        )
         max_tokens = options.max_output_tokens
         return without_none(
             model=self.model,
@@ -175,11 +171,19 @@ class OpenAIResponsesModel(OpenAIModel):
             store=False,
             prompt_cache_key=_cache_key(request),
             include=["reasoning.encrypted_content"] if may_reason else None,
-            reasoning=reasoning or None,
+            reasoning=self._reasoning(options) or None,
             text={"verbosity": verbosity} if verbosity else None,
             max_output_tokens=None if max_tokens is None else max(max_tokens, MIN_ANSWER),
             temperature=self.temperature(request),
             tools=[_tool(tool) for tool in request.tools] or None,
+        )
+
+    def _reasoning(self, options: Options) -> dict[str, Any]:
+        """How much to reason, and that OpenAI summarizes it for the user."""
+        may_reason = not self.model.startswith(NEVER_REASONING)
+        has_summary = may_reason and self.official and options.reasoning_effort != "none"
+        return without_none(
+            effort=options.reasoning_effort, summary="auto" if has_summary else None
         )
 
 
@@ -203,17 +207,16 @@ def _tool(tool: PromptTool) -> dict[str, Any]:
     }
 
 
-def _input_items(message: PromptMessage) -> Iterator[dict[str, Any]]:
-    """A message as items: the text, reasoning and calls of an answer in the order in which they
-    came.
-    """
-    if message.role == "tool":
-        yield {
-            "type": "function_call_output",
-            "call_id": (message.tool_call_id or "")[-MAX_CALL_ID:],
-            "output": message.content,
-        }
-        return
+def _input_items(message: PromptMessage) -> list[dict[str, Any]]:
+    """A message as items of the API."""
+    if message.role != "tool":
+        return list(_answer_items(message))
+    call_id = (message.tool_call_id or "")[-MAX_CALL_ID:]
+    return [{"type": "function_call_output", "call_id": call_id, "output": message.content}]
+
+
+def _answer_items(message: PromptMessage) -> Iterator[dict[str, Any]]:
+    """The text, reasoning and calls of a message in the order in which they came."""
     order = message.thinking_for(RESPONSES)
     if all(item["type"] != "message" for item in order):
         order = ({"type": "message"}, *order)
