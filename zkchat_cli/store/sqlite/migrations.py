@@ -98,9 +98,10 @@ def stored_layout(connection: sqlite3.Connection, file: Path | None, *, newest: 
             "Update zkchat, or set ZKCHAT_HOME to another folder to keep both.",
         )
     if layout < 1:
+        known = "layout 1" if newest == 1 else f"layouts 1 to {newest}"
         raise StoreError(
             f"{store} was written by a development version of zkchat from before 0.1.0 (number "
-            f"{version}), and this zkchat reads layouts 1 to {newest}; it was not changed",
+            f"{version}), and this zkchat reads {known}; it was not changed",
             "Move it away to begin a new one. A JSON export of that version can still be "
             "imported: zkchat context import --file FILE.",
         )

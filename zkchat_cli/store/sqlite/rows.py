@@ -56,15 +56,8 @@ class MessageRow(NamedTuple):
         """Of all columns but the status, which changes: damage to one of its few words makes it
         none of them.
         """
-        return checksum(
-            self.packed,
-            self.id,
-            self.parent_id,
-            self.role,
-            self.content,
-            self.timestamp,
-            self.rest,
-        )
+        id_, parent_id, role, content, _, timestamp, rest, packed, _ = self
+        return checksum(packed, id_, parent_id, role, content, timestamp, rest)
 
 
 MESSAGE = MessageRow._fields
@@ -141,7 +134,8 @@ def to_messages(found: Iterable[Sequence[Any]]) -> tuple[ZkChatMessage, ...]:
     for message in map(to_message, found):
         if message.id in ids:
             continue
-        message = _with_parent(message, log, ids)
+        if message.parent_id not in ids or message.status == "damaged":
+            message = _with_parent(message, log, ids)
         log.append(message)
         ids |= {message.id, message.parent_id}
     return tuple(log)
