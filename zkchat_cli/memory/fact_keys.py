@@ -5,10 +5,13 @@ is VALUE" does so only for things that have one value at a time, such as a deadl
 facts stay: the user can forget a fact too many, but cannot restore a lost one.
 """
 
+import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 
+from zkchat_cli.errors import UsageError
+from zkchat_cli.models.facts import Fact
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, fold
 
@@ -18,6 +21,9 @@ MAX_NAME_WORDS = 6
 _MAX_READ = 2_000
 # For the hyphen and the number of a key that is used already
 _NUMBER_LENGTH = 4
+# Keys that an error names
+_NEAREST_KEYS = 3
+_NAMED_KEYS = 5
 _ENTRY = lazy_pattern(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*\S")
 _IS = lazy_pattern(r"([^\s.!?][^.!?\n]{0,80}?)(?:\s+(?:is|are)\s+|是)\S", re.IGNORECASE)
 _ARTICLE = lazy_pattern(r"^(?:(?:the|a|an|my|our|your|please|remember|that)\s+)+", re.IGNORECASE)
@@ -70,9 +76,7 @@ def _find_name(content: str) -> str:
     if match is None:
         return ""
     words = [word for word in _words(_ARTICLE.sub("", match[1])) if word not in ("the", "of")]
-    if not 0 < len(words) <= MAX_NAME_WORDS or words[0] in _LABELS:
-        return ""
-    if all(word in STOPWORDS for word in words):
+    if len(words) > MAX_NAME_WORDS or STOPWORDS.issuperset(words) or words[0] in _LABELS:
         return ""
     if entry is None and not _has_one_value(words):
         return ""
@@ -81,9 +85,10 @@ def _find_name(content: str) -> str:
 
 def _has_one_value(words: list[str]) -> bool:
     """Whether the name with these words has one value at a time."""
-    first, last = words[0], words[-1]
-    is_listed = first in _SINGLE_VALUED or last in _SINGLE_VALUED
-    return is_listed or last.endswith(_SINGLE_VALUED_CHINESE)
+    last = words[-1]
+    if words[0] in _SINGLE_VALUED or last in _SINGLE_VALUED:
+        return True
+    return last.endswith(_SINGLE_VALUED_CHINESE)
 
 
 def slugify(text: str) -> str:
@@ -95,3 +100,26 @@ def slugify(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     return [re.sub("['’]", "", word) for word in _WORD.findall(fold(text))]
+
+
+def find_fact(key: str, facts: Sequence[Fact]) -> Fact:
+    """The fact with this key or prefix of a key. Raises UsageError that names the nearest keys if
+    that is not one fact.
+    """
+    known = {fact.key: fact for fact in facts}
+    prefix = key if key in known else slugify(key)
+    if prefix in known:
+        return known[prefix]
+    matches = [each for each in known if prefix and each.startswith(prefix)]
+    if len(matches) == 1:
+        return known[matches[0]]
+    if matches:
+        raise _no_such_fact(f"{prefix!r} begins {len(matches)} keys", matches)
+    near = difflib.get_close_matches(prefix, known, n=_NEAREST_KEYS, cutoff=0.4)
+    raise _no_such_fact(f"nothing is remembered as {prefix!r}", near or list(known))
+
+
+def _no_such_fact(problem: str, nearest: Sequence[str]) -> UsageError:
+    if not nearest:
+        return UsageError(problem, "Nothing has been remembered yet.")
+    return UsageError(problem, f"Nearest: {', '.join(nearest[:_NAMED_KEYS])}")

@@ -86,7 +86,7 @@ def clean_fact(text: str) -> str:
 
 def check_fact(content: str) -> None:
     """Raises UsageError for what cannot be remembered."""
-    if not any(c.isalnum() for c in content):
+    if not _has_words(content):
         raise UsageError(
             "there is nothing to remember",
             "Give a fact, such as: the roofer's number is 0171 5550",
@@ -111,8 +111,11 @@ def parse_facts(text: str) -> list[str]:
         elif block.kind == "indented":
             # A list below a heading is often indented, code is seldom a file of facts
             found += parse_facts("\n".join(line.lstrip() for line in block.lines))
-    cleaned = map(clean_fact, found)
-    return [fact for fact in cleaned if any(c.isalnum() for c in fact)]
+    return [fact for fact in map(clean_fact, found) if _has_words(fact)]
+
+
+def _has_words(text: str) -> bool:
+    return any(character.isalnum() for character in text)
 
 
 def _rows_of(lines: Sequence[str]) -> list[str]:
@@ -206,20 +209,27 @@ def rank_by_relevance(
 
 
 class _WordMatches(NamedTuple):
-    """The words that a message shares with items, by the numbers of the items."""
+    """The words that a message shares with items.
 
-    written: Mapping[str, str]  # the message's words as they are written, by their stems
-    rarities: Mapping[str, float]  # of the stems, among the items
-    shared: Sequence[Sequence[str]]  # the stems that each item has
-    scores: Sequence[float]  # of each item, by BM25
+    `written` are the message's words as they are written, by their stems; `rarities` those of the
+    stems among the items. `shared` are the stems that each item has, `scores` its BM25.
+    """
+
+    written: Mapping[str, str]
+    rarities: Mapping[str, float]
+    shared: Sequence[Sequence[str]]
+    scores: Sequence[float]
 
     def coverage_of_best(self, by_words: Mapping[int, float]) -> float:
         """The largest share of the message's words, weighted by their rarity, that one of the best
         items has.
         """
         best = sorted(by_words, key=lambda number: -by_words[number])[:_BEST]
-        covered = [sum(self.rarities[word] for word in self.shared[number]) for number in best]
-        return max(covered, default=0.0) / (sum(self.rarities.values()) or 1.0)
+        covered = max(map(self._shared_rarity, best), default=0.0)
+        return covered / (sum(self.rarities.values()) or 1.0)
+
+    def _shared_rarity(self, number: int) -> float:
+        return sum(self.rarities[word] for word in self.shared[number])
 
 
 def _match_words(

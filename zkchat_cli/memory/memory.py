@@ -5,7 +5,6 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 can still be listed and forgotten.
 """
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -36,9 +35,6 @@ ROOT_SHARE = 0.12
 PRIVATE_SHARE = 0.04
 FOLDER_SHARE = 0.04
 MAX_RECALLED_MESSAGES = 20
-# Keys that an error names
-_NEAREST_KEYS = 3
-_NAMED_KEYS = 5
 
 
 class _Choice(NamedTuple):
@@ -246,11 +242,7 @@ class Memory:
         word with the text or mean something similar, best first. Items without vectors are compared
         by meaning only if they may be computed (`compute`).
         """
-        owners = (None, self._agent.name if self._agent is not None else None)
-        remembered: dict[str, StoredMemory] = {}
-        for fact in self.facts():
-            if all_agents or fact.agent in owners:
-                remembered[fact.key] = facts.recall_fact(fact)
+        remembered = self._recall_facts(all_agents=all_agents)
         every = [*remembered.values(), *self._recall_cited_notes()]
         if not every or not terms(text):
             return ()
@@ -261,6 +253,15 @@ class Memory:
             computed = self._vault.similarities(text, contents) or ()
             cosines.update(zip(others, computed, strict=False))
         return facts.rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
+
+    def _recall_facts(self, *, all_agents: bool) -> dict[str, StoredMemory]:
+        """The shared facts and the agent's own, or those of all agents, by their keys."""
+        owners = (None, self._agent.name if self._agent is not None else None)
+        remembered: dict[str, StoredMemory] = {}
+        for fact in self.facts():
+            if all_agents or fact.agent in owners:
+                remembered[fact.key] = facts.recall_fact(fact)
+        return remembered
 
     def _recall_cited_notes(self) -> list[StoredMemory]:
         return [
@@ -355,17 +356,7 @@ class Memory:
         """The fact with this key or prefix of a key. Raises UsageError that names the nearest keys
         if that is not one fact.
         """
-        known = {fact.key: fact for fact in self.facts()}
-        prefix = key if key in known else fact_keys.slugify(key)
-        if prefix in known:
-            return known[prefix]
-        matches = [each for each in known if prefix and each.startswith(prefix)]
-        if len(matches) == 1:
-            return known[matches[0]]
-        if matches:
-            raise _no_such_fact(f"{prefix!r} begins {len(matches)} keys", matches)
-        near = difflib.get_close_matches(prefix, known, n=_NEAREST_KEYS, cutoff=0.4)
-        raise _no_such_fact(f"nothing is remembered as {prefix!r}", near or list(known))
+        return fact_keys.find_fact(key, self.facts())
 
     def forget(self, key: str) -> Fact:
         """Delete the fact that `find_fact` finds, and the older ones it replaced."""
@@ -393,9 +384,3 @@ class Memory:
 def _date(time: str) -> str:
     """The day of a time in ISO 8601."""
     return time[:10]
-
-
-def _no_such_fact(problem: str, nearest: Sequence[str]) -> UsageError:
-    if not nearest:
-        return UsageError(problem, "Nothing has been remembered yet.")
-    return UsageError(problem, f"Nearest: {', '.join(nearest[:_NAMED_KEYS])}")

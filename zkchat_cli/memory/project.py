@@ -109,15 +109,20 @@ def find_active_notes(
     """The paths of the notes that this turn names or found, then of those of the `recent`
     messages.
     """
-    paths: list[str | None] = []
-    for messages in (current, recent):
-        for message in messages:
-            if message.role == "user":
-                named = [r for r in message.references if r.reference_type in ("direct", "import")]
-                paths += [reference.relative_path for reference in named]
-        for message in messages:
-            paths += [chunk.relative_path for chunk in message.chunks]
-    return [path for path in dict.fromkeys(paths) if path][:MAX_ACTIVE_NOTES]
+    paths = dict.fromkeys((*_note_paths(current), *_note_paths(recent)))
+    return [path for path in paths if path][:MAX_ACTIVE_NOTES]
+
+
+def _note_paths(messages: Sequence[ZkChatMessage]) -> Iterator[str | None]:
+    """The paths that the questions name, then those of all that was found."""
+    for message in messages:
+        if message.role == "user":
+            for reference in message.references:
+                if reference.reference_type in ("direct", "import"):
+                    yield reference.relative_path
+    for message in messages:
+        for chunk in message.chunks:
+            yield chunk.relative_path
 
 
 @dataclass

@@ -22,24 +22,28 @@ from zkchat_cli.text.word_lists import ENGLISH
 
 
 class StoreChanges(NamedTuple):
-    """Figures that are other ones after something has been written."""
+    """Figures that are other ones after something has been written: `own` by this store, `others`
+    by another process, or through another store object of this one.
+    """
 
-    own: int  # by this store
-    others: int  # by another process, or through another store of this one
+    own: int
+    others: int
 
 
 class StoredMessageVectors(NamedTuple):
-    """The vectors of one message, as `PassageVectors.of_messages` reads them."""
+    """The vectors of one message. A larger `row` was stored later; `passages` are vectors of 8-bit
+    integers, one after the other.
+    """
 
-    row: int  # a larger number was stored later
+    row: int
     message_id: str
-    passages: bytes  # one vector of 8-bit integers after the other
+    passages: bytes
 
 
 class MessageWithoutVectors(NamedTuple):
-    """A question or answer for which vectors can be computed."""
+    """A question or answer for which vectors can be computed. A larger `row` was stored later."""
 
-    row: int  # a larger number was stored later
+    row: int
     message_id: str
     content: str
 

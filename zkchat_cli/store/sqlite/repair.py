@@ -68,9 +68,11 @@ _FIND_HEADS = """
 
 
 class Repaired(NamedTuple):
-    """What a repair did. `lost` is what is known to be lost; some of its messages may be saved."""
+    """What a repair did. `damaged_file` is the damaged store under its new name; `lost` is what is
+    known to be lost, and some of its messages may be saved.
+    """
 
-    damaged_file: Path  # the damaged store under its new name
+    damaged_file: Path
     saved: Counter[str]
     lost: Counter[str]
 

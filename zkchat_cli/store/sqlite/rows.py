@@ -88,7 +88,7 @@ def _replace_quoted_text(chunk: dict[str, Any], content: str) -> None:
 def _restore_quoted_text(chunk: dict[str, Any], content: str) -> None:
     span = chunk["text"]
     if isinstance(span, list):
-        start, length = span[0], span[1]
+        start, length = span
         encoded = content[start : start + length]
         chunk["text"] = decode(encoded) if "\\" in encoded else encoded[1:-1]
 
