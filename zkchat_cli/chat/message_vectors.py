@@ -7,11 +7,11 @@ words.
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.context.passages import RecallPassage, split_message
 from zkchat_cli.errors import StoreError
-from zkchat_cli.store.port import SessionStore
+from zkchat_cli.store.port import SessionStore, StoredMessageVectors
 from zkchat_cli.vault.search.semantic import SemanticSearch
 
 if TYPE_CHECKING:
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Of one message: of a pasted book, the beginning is embedded
+# Passages of one message: of a pasted book, the beginning is embedded
 MOST_EMBEDDED_PER_MESSAGE = 50
 # Messages that are embedded and stored together
 BATCH = 8
+# A vector of zeros has no direction, and must not be divided by its length
+_LEAST_LENGTH = 1
 # No stored message has a larger number
 _NEWEST = 2**63 - 1
 
@@ -46,34 +48,59 @@ class MessageVectors:
         """The cosine of each passage with the question, NaN for one without a vector; None if none
         can be told.
         """
-        new: Sequence[tuple[int, str, bytes]] = ()
-        if not self._semantic.has_failed:
-            # What was read before is used
-            with self._semantic.failures_reported(), suppress(StoreError):
-                new = self._store.vectors.of_messages(
-                    self._conversation_id, self._semantic.embedder.id, self._last_read
-                )
-        # Which takes 10 ms
+        new = self._read_new()
+        # Only with something to compare with: it takes 10 ms
         vector = self._semantic.embed_query(question) if new or self._packed else None
         if vector is None:
             return None
         import numpy as np  # as in RecallIndex
 
         size = len(vector)
-        for number, id_, packed in new:
-            self._last_read = number
-            if len(packed) % size == 0:  # else the row is damaged
-                first = len(self._packed) // size
-                self._row_of |= {(id_, part): first + part for part in range(len(packed) // size)}
-                self._packed += packed
+        for message in new:
+            self._add(message, size)
         if not self._packed:
             return None
+        row_of = self._row_of
         rows = np.array(
-            [self._row_of.get((passage.message.id, passage.part), -1) for passage in passages]
+            [row_of.get((passage.message.id, passage.part), -1) for passage in passages]
         )
         vectors = np.frombuffer(self._packed, np.int8).reshape(-1, size).astype(np.float32)
-        cosines = vectors @ vector / np.maximum(np.linalg.norm(vectors, axis=1), 1)
+        lengths = np.maximum(np.linalg.norm(vectors, axis=1), _LEAST_LENGTH)
+        cosines = vectors @ vector / lengths
         return np.where(rows < 0, np.nan, cosines[np.maximum(rows, 0)])
+
+    def _read_new(self) -> Sequence[StoredMessageVectors]:
+        """The vectors that were stored since the last time; none if they cannot be read. What was
+        read before is used then.
+        """
+        if not self._semantic.has_failed:
+            with self._semantic.failures_reported(), suppress(StoreError):
+                return self._store.vectors.of_messages(
+                    self._conversation_id, self._semantic.embedder.id, self._last_read
+                )
+        return ()
+
+    def _add(self, message: StoredMessageVectors, size: int) -> None:
+        """Take in the vectors of a message, of so many bytes each."""
+        self._last_read = message.row
+        count, rest = divmod(len(message.passages), size)
+        # Such a row is damaged
+        if rest:
+            return
+        first = len(self._packed) // size
+        for part in range(count):
+            self._row_of[message.message_id, part] = first + part
+        self._packed += message.passages
+
+
+class _Batch(NamedTuple):
+    """How many messages a step has embedded, and the row of the oldest; `is_last`: nothing was
+    missing.
+    """
+
+    messages: int = 0
+    oldest: int = 0
+    is_last: bool = False
 
 
 class MessageEmbedder:
@@ -103,45 +130,50 @@ class MessageEmbedder:
             return True
         # A store that cannot be written is reported by the next turn
         with self._semantic.failures_reported(), suppress(StoreError):
-            self._store = store = self._store or self._session_store.reopen()
+            store = self._store or self._session_store.reopen()
+            self._store = store
             version = store.changes().others
             before = _NEWEST
             done = 0
             while version != self._complete_at:
                 if done >= most or stopped() or self._semantic.has_failed:
                     return False
-                # None while another process computes
-                with self._semantic.store.claim(()) as claimed:
-                    if claimed is None:
-                        return False
-                    embedder = self._semantic.embedder.id
-                    if facts := store.vectors.facts_without(self._vault, embedder, BATCH):
-                        store.vectors.add_for_facts(
-                            embedder,
-                            dict(
-                                zip(
-                                    facts,
-                                    _pack_vectors(self._semantic, facts.values()),
-                                    strict=True,
-                                )
-                            ),
-                        )
-                        continue
-                    found = store.vectors.messages_without(self._vault, embedder, before, BATCH)
-                    if not found:
-                        self._complete_at = version
-                        break
-                    packed = _pack_vectors(self._semantic, [content for _, _, content in found])
-                    store.vectors.add_for_messages(
-                        embedder, {id_: p for (_, id_, _), p in zip(found, packed, strict=True)}
-                    )
-                before = found[-1][0]
-                done = done + len(found)
-                progress(done)
+                batch = self._compute_batch(store, before)
+                # Another process computes
+                if batch is None:
+                    return False
+                if batch.is_last:
+                    self._complete_at = version
+                elif batch.messages:
+                    before = batch.oldest
+                    done += batch.messages
+                    progress(done)
             return True
         return False
 
+    def _compute_batch(self, store: SessionStore, before: int) -> "_Batch | None":
+        """Embed and store some facts, or if none are missing, some messages older than row
+        `before`. None while another process computes.
+        """
+        embedder = self._semantic.embedder.id
+        with self._semantic.store.claim(()) as claimed:
+            if claimed is None:
+                return None
+            facts = store.vectors.facts_without(self._vault, embedder, BATCH)
+            if facts:
+                packed = _pack_vectors(self._semantic, facts.values())
+                store.vectors.add_for_facts(embedder, dict(zip(facts, packed, strict=True)))
+                return _Batch()
+            found = store.vectors.messages_without(self._vault, embedder, before, BATCH)
+            if not found:
+                return _Batch(is_last=True)
+            packed = _pack_vectors(self._semantic, [message.content for message in found])
+            ids = [message.message_id for message in found]
+            store.vectors.add_for_messages(embedder, dict(zip(ids, packed, strict=True)))
+            return _Batch(messages=len(found), oldest=found[-1].row)
+
     def close(self) -> None:
+        """Close the connection, if there is one."""
         if self._store:
             self._store.close()
         self._store = None

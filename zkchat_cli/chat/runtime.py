@@ -1,5 +1,5 @@
-"""What one turn works with: model, window and budget, agent, tools, settings, token counter. A
-frozen value; a change makes another one.
+"""What one turn works with: model, window and budget, agent, tools, settings, token counter. It is
+a frozen value; a change makes another one.
 
 A message to `@agent` gets a Runtime of its own, which is passed to everything in that turn; the
 session's Runtime stays as it is. SessionServices are the long-lived things behind it: the notes,
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from zkchat_cli.agents.loader import NO_AGENT, Agent
 from zkchat_cli.config import loader
@@ -111,15 +111,17 @@ class SessionServices:
     # The current folder, where imported files are looked for first
     working_folder: Path | None = None
     agent_names: Callable[[], Sequence[str]] = tuple
-    agents_folder: Path | None = None  # the folder with the agents' memory
+    # The folder with the agents' memory
+    agents_folder: Path | None = None
     # Compares messages by meaning, with a model that runs in this program
     semantic: SemanticSearch | None = None
-    # Where exports go that must not go into a vault
+    # The folder of the exports that must not go into a vault
     documents_folder: Path | None = None
 
     def new_message(
         self, role: Role, content: str, parent: str | None = None, **fields: object
     ) -> ZkChatMessage:
+        """A message with a new id, made now."""
         values = {
             "id": self.new_id(),
             "parent_id": parent,
@@ -146,17 +148,17 @@ class Runtime:
     options: Options = field(default_factory=Options)
     instructions: str = INSTRUCTIONS
     agent: Agent | None = None
-    # Who searches the notes in the turn it is for
+    # Who searches the notes in the turn that this runtime is for
     retrieval: Retrieval | None = None
-    summarizer: Model | None = None  # the model that `context.summary_model` names
+    # The model that `context.summary_model` names
+    summarizer: Model | None = None
+    # The window that the user set; else it is the model's own, or `context.max_tokens` while that
+    # is unknown
     configured_window: Window | None = None
-    """The window that the user set; else it is the model's own, or `context.max_tokens` while that
-    is unknown.
-    """
     # A window learned when the server refused a prompt as too long
     rejected_window: Window | None = None
+    # Settings changed since the program started, by key. They win over those of an agent.
     overrides: Mapping[str, object] = field(default_factory=dict)
-    """Settings changed since the program started, by key. They win over those of an agent."""
     list_models: Callable[[], tuple[AvailableModels, ...]] = tuple
 
     @property
@@ -167,14 +169,13 @@ class Runtime:
             or self.model.window
             or Window(self.settings.context.max_tokens, DEFAULT_WINDOW)
         )
-        return (
-            min(known, self.rejected_window, key=lambda window: window.tokens)
-            if self.rejected_window
-            else known
-        )
+        if self.rejected_window is None:
+            return known
+        return min(known, self.rejected_window, key=lambda window: window.tokens)
 
     @property
     def budget(self) -> Budget:
+        """The shares of the window."""
         return Budget.from_settings(self.settings.context, *self.window)
 
     @property
@@ -195,9 +196,9 @@ class Runtime:
     @property
     def speaker_label(self) -> str:
         """The name shown before an answer: the model, with the agent before it if there is one."""
-        return (
-            f"{self.agent.name} · {self.model.name}" if self.agent is not None else self.model.name
-        )
+        if self.agent is None:
+            return self.model.name
+        return f"{self.agent.name} · {self.model.name}"
 
     def with_agent(self, name: str | None) -> "Runtime":
         """Use another agent, None or "none" for no agent; overridden settings stay. Raises
@@ -218,8 +219,8 @@ class Runtime:
         )
 
     def with_retrieval(self, retrieval: Retrieval) -> "Runtime":
-        """Search the notes in this way; a model that does not search itself gets neither tools nor
-        instructions about them.
+        """The runtime of a turn with this retrieval; a model that does not search itself gets
+        neither tools nor instructions about them.
         """
         if retrieval.mode in ("tools", "both"):
             return replace(self, retrieval=retrieval)
@@ -237,31 +238,32 @@ class Runtime:
                 f"{key} is read when zkchat starts",
                 f"To change it from the next start on: zkchat config set {key} {value}",
             )
-        runtime = self
-        match key:
-            case "model":
-                runtime = self.with_model(checked)
-            case "context.strategy":
-                if checked not in strategies.names():
-                    raise ConfigError(
-                        f"unknown strategy {checked}",
-                        f"Strategies: {', '.join(strategies.names())}",
-                    )
-                runtime = replace(self, strategy=strategies.strategy(checked))
-            case "context.max_tokens":
-                runtime = replace(
-                    self, configured_window=Window(checked, f"{key}, {OVERRIDE_ORIGIN}")
-                )
-            case "context.summary_model":
-                runtime = replace(
-                    self, summarizer=self.open_model(checked).model if checked else None
-                )
         return replace(
-            runtime,
+            self._with_value(key, checked),
             settings=settings,
             options=model_options(settings),
             overrides={**self.overrides, key: checked},
         )
+
+    def _with_value(self, key: str, checked: Any) -> "Runtime":
+        """The runtime with what is made from this setting, if anything is."""
+        match key:
+            case "model":
+                return self.with_model(checked)
+            case "context.strategy":
+                names = strategies.names()
+                if checked not in names:
+                    hint = f"Strategies: {', '.join(names)}"
+                    raise ConfigError(f"unknown strategy {checked}", hint)
+                return replace(self, strategy=strategies.strategy(checked))
+            case "context.max_tokens":
+                window = Window(checked, f"{key}, {OVERRIDE_ORIGIN}")
+                return replace(self, configured_window=window)
+            case "context.summary_model":
+                summarizer = self.open_model(checked).model if checked else None
+                return replace(self, summarizer=summarizer)
+            case _:
+                return self
 
     def learn_from(self, used: "Runtime") -> "Runtime":
         """This runtime with what a turn has found out about the same model: how it counts, and its
@@ -272,25 +274,30 @@ class Runtime:
         return replace(self, counter=used.counter, rejected_window=used.rejected_window)
 
     def calibrated(self, calibration: Calibration) -> "Runtime":
-        """Count as this model is known to count, in every process alike; itself when that changes
-        nothing.
+        """The runtime that counts as this model is known to count, in every process alike; the same
+        one if that changes nothing.
         """
         counter = self.counter
         exact = self.model.exact
-        # So that nothing is counted as too small, if the tokenizer is not the model's own
-        up = round if exact else math.ceil
-        text, tools = (
-            up(round(factor * FACTOR_STEPS, 6)) / FACTOR_STEPS
-            for factor in (calibration.text, calibration.tool_factor)
-        )
-        if (text, tools, exact) == (counter.factor, counter.tool_factor, not counter.estimated):
+        text = _round_factor(calibration.text, exact=exact)
+        tools = _round_factor(calibration.tool_factor, exact=exact)
+        counts_so = text == counter.factor and tools == counter.tool_factor
+        if counts_so and exact != counter.estimated:
             return self
-        return replace(
-            self, counter=counter.calibrated(Calibration(text=text, tools=tools), exact=exact)
-        )
+        rounded = Calibration(text=text, tools=tools)
+        return replace(self, counter=counter.calibrated(rounded, exact=exact))
+
+
+def _round_factor(factor: float, *, exact: bool) -> float:
+    """A factor in steps; rounded up if the tokenizer is not the model's own, so that nothing is
+    counted as too small.
+    """
+    steps = round(factor * FACTOR_STEPS, 6)
+    return (round(steps) if exact else math.ceil(steps)) / FACTOR_STEPS
 
 
 def model_options(settings: Config) -> Options:
+    """The options of a model call that the settings say."""
     llm = settings.llm
     temperature = llm.temperature if llm.temperature >= 0 else None
     return Options(
