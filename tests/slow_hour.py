@@ -22,8 +22,8 @@ import numpy as np
 from fake_embedders import PLACES, SYNONYM_PLACES, SynonymEmbedder
 
 from zkchat_cli.models.notes import SemanticStatus
+from zkchat_cli.vault.index.sqlite.vector_store import SqliteVectorStore
 from zkchat_cli.vault.search.semantic import SemanticSearch
-from zkchat_cli.vault.search.vector_store import VectorStore
 from zkchat_cli.vault.vault import Vault
 
 HOUR = 3600.0
@@ -118,7 +118,7 @@ def embed_for_an_hour(folder: Path, notes: int) -> Hour:
 
 def embed_until(vault: Vault, embedder: SlowEmbedder, stopped: Callable[[], bool]) -> None:
     """As another process would."""
-    vectors = VectorStore(vault.index_file.with_suffix(".vectors.db"), embedder)
+    vectors = SqliteVectorStore(vault.index_file.with_suffix(".vectors.db"), embedder)
     with closing(
         SemanticSearch(embedder, vectors, vault._index, lambda: embedder.seconds)
     ) as semantic:

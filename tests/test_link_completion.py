@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.text.words import fold
-from zkchat_cli.vault.links.name_suggestions import Completion, FuzzyMatcher
+from zkchat_cli.vault.links.note_completer import Completion, FuzzyMatcher
 from zkchat_cli.vault.vault import Vault
 
 NOTES = {

@@ -25,6 +25,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models.notes import SemanticStatus
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+from zkchat_cli.vault.index.sqlite.vector_store import PAGE_SIZE, SqliteVectorStore
 from zkchat_cli.vault.search.semantic import (
     CHUNKS_OF_CLAIM,
     PAUSE_SECONDS,
@@ -32,7 +33,6 @@ from zkchat_cli.vault.search.semantic import (
     SemanticSearch,
 )
 from zkchat_cli.vault.search.vector_math import SignTable, pack_signs
-from zkchat_cli.vault.search.vector_store import PAGE_SIZE, VectorStore
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views.text import describe_semantic_status
 
@@ -215,9 +215,9 @@ def test_a_question_waits_a_second_for_vectors(notes: Notes) -> None:
     present = [100.0]
     embedder = SynonymEmbedder(fails=lambda: present.append(present.pop() + 0.1))
     semantic = SemanticSearch(
-        embedder, VectorStore(notes.vectors, embedder), notes.vault._index, lambda: present[0]
+        embedder, SqliteVectorStore(notes.vectors, embedder), notes.vault._index, lambda: present[0]
     )
-    keys = notes.vault._index.ask(lambda index: [*index.chunk_keys()])
+    keys = notes.vault._index.ask(lambda index: [*index.chunks.keys()])
     assert [semantic.compute_first("car", keys), semantic.compute_first("boat", keys)] == [
         True,
         False,
@@ -313,7 +313,7 @@ def test_the_next_embedding_deletes_unused_vectors(notes: Notes) -> None:
     (notes.root / "Garage.md").unlink()
     notes.vault.refresh()
     notes.vault.embed()
-    store = VectorStore(notes.vectors, notes.embedder)
+    store = SqliteVectorStore(notes.vectors, notes.embedder)
     assert store.count_windows() == 3
     store.close()
     assert "Garage.md" not in notes.found("car")
@@ -355,8 +355,8 @@ def test_two_processes_never_compute_the_same(notes: Notes) -> None:
     notes.many(CHUNKS_OF_CLAIM)
     notes.vault.refresh()
     stops = iter((False, False, True))
-    elsewhere = VectorStore(notes.vectors, other)
-    mine = SemanticSearch(other, VectorStore(notes.vectors, other), notes.vault._index)
+    elsewhere = SqliteVectorStore(notes.vectors, other)
+    mine = SemanticSearch(other, SqliteVectorStore(notes.vectors, other), notes.vault._index)
     with elsewhere.claim(missing_keys(notes)) as missing:
         assert missing
         for key in missing[:5]:
@@ -400,8 +400,8 @@ def test_vectors_grow_in_the_background_while_the_user_is_not_busy(notes: Notes)
 
 
 def missing_keys(notes: Notes) -> list[bytes]:
-    every = notes.vault._index.ask(lambda index: index.chunk_keys())
-    store = VectorStore(notes.vectors, notes.embedder)
+    every = notes.vault._index.ask(lambda index: index.chunks.keys())
+    store = SqliteVectorStore(notes.vectors, notes.embedder)
     found = store.missing_keys(every)
     store.close()
     return found
@@ -416,7 +416,7 @@ def test_a_table_that_one_thread_searches_stays_as_it_is_while_another_adds_wind
 
 @pytest.mark.parametrize("windows", [1, 3, 6, 14])
 def test_a_window_takes_at_most_half_a_kilobyte(tmp_path: Path, windows: int) -> None:
-    store = VectorStore(tmp_path / "vectors.db", SynonymEmbedder())
+    store = SqliteVectorStore(tmp_path / "vectors.db", SynonymEmbedder())
     count = 1200 // windows
     vectors = list(np.random.default_rng(1).normal(size=(windows, 384)).astype(np.float32))
     with store.claim(range(count)):
@@ -434,7 +434,7 @@ def test_a_failed_model_is_not_retried_at_once(notes: Notes) -> None:
     present = [0.0]
     embedder = SynonymEmbedder(fails=lambda: DOWN)
     semantic = SemanticSearch(
-        embedder, VectorStore(notes.vectors, embedder), notes.vault._index, lambda: present[0]
+        embedder, SqliteVectorStore(notes.vectors, embedder), notes.vault._index, lambda: present[0]
     )
     for moment, asked in ((0, 1), (1, 1), (RETRY_SECONDS - 1, 1), (RETRY_SECONDS + 1, 2)):
         present[0] = moment

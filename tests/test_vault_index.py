@@ -8,7 +8,7 @@ import pytest
 from notes_folder import NotesFolder
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.vault.index.database import IndexDatabase
+from zkchat_cli.vault.index.sqlite.database import IndexDatabase
 
 
 @pytest.fixture

@@ -6,16 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.search.lexical import fuse
-from zkchat_cli.vault.search.query import (
-    MOST_WORDS,
-    Snippet,
-    fts_all,
-    fts_any,
-    fts_phrase,
-    parse_query,
-    snippet,
-)
+from zkchat_cli.vault.index.sqlite.words import match_expression
+from zkchat_cli.vault.index.word_match import WordMatch
+from zkchat_cli.vault.search.fusion import fuse
+from zkchat_cli.vault.search.query import MOST_WORDS, parse_query
+from zkchat_cli.vault.search.snippet import Snippet, snippet
 
 TEXT = (
     "# Compost\n\n- Green and brown\n  layers in turn.\n\n> [!note]\n> It is ready after nine "
@@ -55,10 +50,12 @@ def test_no_text_injects_a_quotation_mark(text):
     query = parse_query(text)
     for phrase in (*query.phrases, *query.without, query.terms):
         if phrase:
-            assert fts_phrase(phrase).strip("*").strip('"').count('"') == 0
-            assert (
-                fts_any(phrase, {}).count('"') == fts_all(phrase, {}).count('"') == 2 * len(phrase)
-            )
+            together = match_expression(WordMatch(((phrase,),)))
+            assert together.strip("*").strip('"').count('"') == 0
+            any_of_them = WordMatch((tuple((term,) for term in phrase),))
+            all_of_them = WordMatch(tuple(((term,),) for term in phrase))
+            for match in (any_of_them, all_of_them):
+                assert match_expression(match).count('"') == 2 * len(phrase)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from notes_folder import NotesFolder
 from zkchat_cli.text.words import terms
 from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.vault.search import lexical
-from zkchat_cli.vault.search.lexical import MOST_CHUNKS_OF_A_NOTE
+from zkchat_cli.vault.search.note_search import MOST_CHUNKS_OF_A_NOTE
 from zkchat_cli.vault.search.query import parse_query
 from zkchat_cli.vault.vault import Vault
 

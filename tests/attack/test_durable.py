@@ -33,7 +33,7 @@ from zkchat_cli.store.sqlite import repair
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.store.sqlite.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
 from zkchat_cli.vault.edit.transaction import content_hash
-from zkchat_cli.vault.index import database as index_database
+from zkchat_cli.vault.index.sqlite import checksum
 from zkchat_cli.vault.vault import Vault
 
 PAGE = 4096
@@ -446,7 +446,7 @@ def test_no_excerpt_of_a_damaged_index_has_other_words_than_the_note(
             db.execute(f"UPDATE chunks SET {change}")
             db.commit()
         # So that only the part itself tells
-        Path(f"{notes.index_file}{index_database.SUFFIX}").unlink()
+        Path(f"{notes.index_file}{checksum.CHECKSUM_SUFFIX}").unlink()
         with closing(Vault.open(vault, tmp_path / "cache")) as again:
             assert (again.search("compost air"), again.graph.backlinks("Queries/Combining.md")) == (
                 found,
@@ -504,15 +504,15 @@ def test_a_disk_that_changes_bytes_and_no_times_is_noticed_within_a_day(
     raw[-10] ^= 1
     notes.index_file.write_bytes(raw)
     after = notes.index_file.stat()
-    beside = Path(f"{notes.index_file}{index_database.SUFFIX}")
+    beside = Path(f"{notes.index_file}{checksum.CHECKSUM_SUFFIX}")
     beside.write_text(
         beside.read_text()
         .replace(str(before.st_mtime_ns), str(after.st_mtime_ns))
         .replace(str(before.st_ctime_ns), str(after.st_ctime_ns))
     )
-    assert index_database.is_intact(notes.index_file)
+    assert checksum.is_intact(notes.index_file)
     beside.write_text(beside.read_text().replace(str(date.today()), "2020-01-01"))
-    assert not index_database.is_intact(notes.index_file)
+    assert not checksum.is_intact(notes.index_file)
 
 
 @pytest.mark.parametrize("when", ["while it is open", "after a kill"])
@@ -521,7 +521,7 @@ def test_a_page_that_is_lost_without_a_checksum_is_noticed_at_the_next_opening(
 ) -> None:
     with closing(Vault.open(vault, tmp_path / "cache")) as notes:
         notes.refresh()
-    beside = Path(f"{notes.index_file}{index_database.SUFFIX}")
+    beside = Path(f"{notes.index_file}{checksum.CHECKSUM_SUFFIX}")
     intact = notes.index_file.read_bytes()
     chance = random.Random(7)
     for _ in range(5):

@@ -64,7 +64,7 @@ def citations_to_links(message: ZkChatMessage) -> str:
 def cut_around_query(text: str, query: str) -> str:
     """The text; of a long one the lines with the most words of the query."""
     # 12 ms, which the budget bar does not need
-    from zkchat_cli.vault.search.query import snippet
+    from zkchat_cli.vault.search.snippet import snippet
 
     if len(text) <= MAX_EXCERPT:
         return text

@@ -184,7 +184,7 @@ def rank_by_relevance(
     the message by meaning, as far as known.
     """
     # 12 ms, which the budget bar does not need
-    from zkchat_cli.vault.search.lexical import DEVIATIONS, fuse
+    from zkchat_cli.vault.search.fusion import DEVIATIONS, fuse
 
     recency = [_recency(item.date, now) for item in items]
     words = _match_words(message, items, languages)

@@ -71,7 +71,7 @@ class NoteCatalog:
 
     def _refuse_unknown_folder(self, written: str, folder: str) -> None:
         """Raises VaultError if no note is below the folder."""
-        paths = self._index.ask(lambda index: index.paths())
+        paths = self._index.ask(lambda index: index.note_paths())
         folders = {parent.as_posix() for path in paths for parent in PurePosixPath(path).parents}
         folders.discard(".")
         if folder and folder not in folders:

@@ -22,11 +22,13 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.catalog import NoteCatalog
 from zkchat_cli.vault.edit.transaction import finish_interrupted
-from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.index.manager import IndexManager
+from zkchat_cli.vault.index.port import NoteIndex
+from zkchat_cli.vault.index.sqlite.storage import SqliteIndexStorage
+from zkchat_cli.vault.index.sqlite.vector_store import SqliteVectorStore
 from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.links.link_resolver import LinkResolver
-from zkchat_cli.vault.links.name_suggestions import Completion, NoteCompleter
+from zkchat_cli.vault.links.note_completer import Completion, NoteCompleter
 from zkchat_cli.vault.links.note_graph import NoteGraph
 from zkchat_cli.vault.links.wikilinks import (
     NOTE_SUFFIXES,
@@ -36,12 +38,11 @@ from zkchat_cli.vault.links.wikilinks import (
 from zkchat_cli.vault.note_reader import NoteReader, chunk_headings
 from zkchat_cli.vault.search.embedder import Embedder
 from zkchat_cli.vault.search.semantic import EmbeddingJob, EmbeddingThread, SemanticSearch
-from zkchat_cli.vault.search.vector_store import VectorStore
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.note_editor import NoteEditor
-    from zkchat_cli.vault.search.lexical import SearchResult
-    from zkchat_cli.vault.search.query import Snippet
+    from zkchat_cli.vault.search.note_search import SearchResult
+    from zkchat_cli.vault.search.snippet import Snippet
 
 # For how long a scan counts as current, so that one command does not scan twice
 SCAN_SECONDS = 2.0
@@ -111,10 +112,10 @@ class Vault:
         root = filesystem.resolve_root(folder)
         digest = blake2b(os.fsencode(root), digest_size=16).hexdigest()
         index_file = cache_dir / "index" / f"{digest}.db"
-        index = IndexManager(root, index_file, ignore)
+        index = IndexManager(root, SqliteIndexStorage(index_file), ignore)
         semantic = None
         if embedder:
-            vectors = VectorStore(index_file.with_suffix(".vectors.db"), embedder)
+            vectors = SqliteVectorStore(index_file.with_suffix(".vectors.db"), embedder)
             semantic = SemanticSearch(embedder, vectors, index)
         return cls(root, index, index_file, semantic, today)
 
@@ -137,7 +138,7 @@ class Vault:
     @property
     def has_index(self) -> bool:
         """Whether there is an index, so that the next refresh is short."""
-        return os.path.exists(self.index_file)  # noqa: PTH110, RUF100
+        return self._index.exists
 
     def refresh(
         self,
@@ -175,7 +176,7 @@ class Vault:
         vectors that the best by words lack are computed, for about a second. A query with "phrases"
         or -words goes by words alone. A model that fails is a warning.
         """
-        from zkchat_cli.vault.search import lexical
+        from zkchat_cli.vault.search import note_search
         from zkchat_cli.vault.search.query import parse_query
 
         parsed = parse_query(query, self._today())
@@ -186,7 +187,7 @@ class Vault:
             match = None
             if by_meaning:
                 match = by_meaning.match(parsed.text, filtered=parsed.is_filtered)
-            return self._index.ask(lambda index: lexical.search(index, parsed, match, limit))
+            return self._index.ask(lambda index: note_search.search(index, parsed, match, limit))
 
         found = find()
         if by_meaning and by_meaning.compute_first(parsed.text, found.without_vectors):
@@ -195,17 +196,18 @@ class Vault:
 
     def snippet(self, chunk: ContentChunk, query: str) -> "tuple[str | None, Snippet]":
         """The heading and the lines of a chunk that show best why `query` found it."""
-        from zkchat_cli.vault.search import query as queries
+        from zkchat_cli.vault.search.query import parse_query
+        from zkchat_cli.vault.search.snippet import snippet
 
-        terms = queries.parse_query(query, self._today()).terms
-        found = queries.snippet(chunk.text, chunk.start_line, terms, languages=self.languages())
+        terms = parse_query(query, self._today()).terms
+        found = snippet(chunk.text, chunk.start_line, terms, languages=self.languages())
         above = [heading for line, heading in chunk_headings(chunk) if line <= found.line]
         heading = above[-1] if above else None
         return heading or chunk.heading, found
 
     def languages(self) -> tuple[str, ...]:
         """The languages that the notes are written in."""
-        return self._index.ask(lambda index: index.languages())
+        return self._index.ask(lambda index: index.vocabulary.languages())
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
         """The cosines of the query and each text. None without a model, and for a query in a script
@@ -246,9 +248,9 @@ class Vault:
         exact = posixpath.normpath(replace_surrogates(inside.replace(os.sep, "/")))
         spellings = [exact, *(exact + suffix for suffix in NOTE_SUFFIXES)]
 
-        def find(index: IndexDatabase) -> str | None:
+        def find(index: NoteIndex) -> str | None:
             for spelling in spellings:
-                if index.has_file(spelling):
+                if index.names.has_file(spelling):
                     return spelling
             return None
 
@@ -330,7 +332,7 @@ class Vault:
         last. Never waits for a refresh.
         """
 
-        def update(index: IndexDatabase) -> _NamesAtATime:
+        def update(index: NoteIndex) -> _NamesAtATime:
             stamp = index.stamp()
             if self._completer and self._completer.stamp == stamp:
                 return self._completer
@@ -344,4 +346,4 @@ class Vault:
 
     def note_paths(self) -> list[str]:
         """The paths of all notes, in order."""
-        return self._index.ask(lambda index: index.paths())
+        return self._index.ask(lambda index: index.note_paths())

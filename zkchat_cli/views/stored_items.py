@@ -15,7 +15,7 @@ from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.text.words import content_terms, fold
-from zkchat_cli.vault.search.query import snippet
+from zkchat_cli.vault.search.snippet import snippet
 from zkchat_cli.views.text import IN_SHELL, PROMPT, StyledLine, StyledSpan, styled_line
 
 MAX_LISTED = 200  # conversations in a list

@@ -9,7 +9,6 @@ manner: a bare name stays one if that is enough, a relative path stays relative;
 aliases stay. Every spelling is tried with the resolver.
 """
 
-import json
 import os
 import posixpath
 import re
@@ -163,13 +162,11 @@ class NoteEditor:
         _, note = self._read_note(path, to_move=True)
         move = Move(path, self._new_path(new_path, old=path))
         keys = [link_key(path), link_key(move.new), *map(link_key, note.aliases)]
-        sql = """SELECT DISTINCT notes.path FROM links JOIN notes ON notes.id = links.note_id
-                 WHERE links.target = ? OR links.key IN (SELECT value FROM json_each(?)) ORDER BY notes.path"""
-        linking = self.index.ask(lambda index: index.rows(sql, path, json.dumps(keys)))
+        linking = self.index.ask(lambda index: index.links.notes_linking(path, keys))
         rewriter = LinkRewriter(self._names, move)
         files = list[FileChange]()
         numbers = list[int]()
-        for source in dict.fromkeys((path, *(source for (source,) in linking))):
+        for source in dict.fromkeys((path, *linking)):
             raw, note = self._read_note(source)
             text, changed = rewriter.rewrite(note)
             if changed or source == path:
@@ -197,7 +194,7 @@ class NoteEditor:
         new_path = next(
             new for new in numbered if not os.path.lexists(resolve_path(self.root, new))
         )
-        rows = self.index.ask(lambda index: index.links_to(path))
+        rows = self.index.ask(lambda index: index.links.links_to(path))
         sources = len({row.source for row in rows})
         note = (
             f"{plural(len(rows), 'link')} in {plural(sources, 'note')} will be broken."
@@ -240,7 +237,7 @@ class NoteEditor:
         return Change(f"fix {plural(links, 'link')} in {plural(len(files), 'note')}", tuple(files))
 
     def _names(self, key: str) -> list[LinkName]:
-        return self.index.ask(lambda index: index.names(key))
+        return self.index.ask(lambda index: index.names.with_key(key))
 
     def _new_path(self, path: str, old: str | None = None) -> str:
         """The normalized path of a new note: in the vault, not hidden, free, and linkable."""

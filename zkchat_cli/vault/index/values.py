@@ -2,10 +2,15 @@
 
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.dates import Period
+from zkchat_cli.vault.filesystem import Stamp
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.links.wikilinks import LinkName
+    from zkchat_cli.vault.note_parser import ParsedNote
 
 # Gets the number of notes that are done, and of all
 Progress = Callable[[int, int], None]
@@ -43,6 +48,90 @@ class LinkRow(NamedTuple):
     raw: str
     line: int
     context_snippet: str
+
+
+class BrokenLinkRow(NamedTuple):
+    """A broken link, and its target as written."""
+
+    row: LinkRow
+    text: str
+
+
+class LinkEdge(NamedTuple):
+    """Two notes with a link between them, in either direction: `here` is the one that was named."""
+
+    here: str
+    there: str
+
+
+class IndexSizes(NamedTuple):
+    """How much the index holds; `tokens` are estimated, of all chunks."""
+
+    notes: int
+    chunks: int
+    links: int
+    broken_links: int
+    tokens: int
+
+
+class WordCount(NamedTuple):
+    """A word as the notes have it, its stem, and how many chunks and names of notes have it."""
+
+    stem: str
+    term: str
+    chunks: int
+    notes: int
+
+
+class ChunkPlace(NamedTuple):
+    """A chunk, its note, and the key of its vectors."""
+
+    id: int
+    note_id: int
+    key: int
+
+
+class ChunkText(NamedTuple):
+    """What a chunk is embedded from; `headings` has one per line."""
+
+    title: str
+    headings: str
+    text: str
+
+
+class RankingCandidate(NamedTuple):
+    """A chunk of the index, with its size and its note's in tokens. Aliases, tags, anchors (the
+    aliases of links to the note) and headings have one per line.
+    """
+
+    id: int
+    note_id: int
+    title: str
+    aliases: str
+    tags: str
+    anchors: str
+    headings: str
+    body: str
+    note_size: float
+    size: int
+
+
+class KnownNote(NamedTuple):
+    """A note as it was indexed; `digest` is of the bytes read, None if they could not be read."""
+
+    stamp: Stamp
+    digest: bytes | None
+
+
+class NoteContent(NamedTuple):
+    """Everything that can be known of a note without the others; `problem` is empty without any."""
+
+    path: str
+    stamp: Stamp
+    digest: bytes | None
+    parsed: "ParsedNote"
+    names: tuple["LinkName", ...]
+    problem: str
 
 
 def make_chunk(

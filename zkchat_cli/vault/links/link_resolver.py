@@ -57,7 +57,7 @@ class LinkResolver:
         """
         found = self._index.ask(
             lambda index: [
-                _Resolution(link, resolve(link, source, index.names)) for link in written
+                _Resolution(link, resolve(link, source, index.names.with_key)) for link in written
             ]
         )
         broken = [each.link.text for each in found if each.target.status == "broken"]
@@ -67,7 +67,7 @@ class LinkResolver:
     def notes_named(self, name: str) -> tuple[str, ...]:
         """The paths of the notes that a name, a path or an alias may mean, the likeliest first."""
         link = WrittenLink("", "wikilink", replace_surrogates(name))
-        found = self._index.ask(lambda index: resolve(link, None, index.names))
+        found = self._index.ask(lambda index: resolve(link, None, index.names.with_key))
         paths = [*found.candidates]
         if found.target:
             paths.insert(0, found.target)
@@ -80,7 +80,7 @@ class LinkResolver:
         names = list(possible_names(path))
         links = [WrittenLink("", "wikilink", name) for name in names]
         targets = self._index.ask(
-            lambda index: [resolve(link, None, index.names) for link in links]
+            lambda index: [resolve(link, None, index.names.with_key) for link in links]
         )
         ambiguous: list[str] = []
         for name, found in zip(names, targets, strict=True):

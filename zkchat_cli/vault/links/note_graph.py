@@ -37,18 +37,18 @@ class NoteGraph:
         such note.
         """
         self._require_file(relative_path)
-        return self._index.ask(lambda index: index.links_from(relative_path))
+        return self._index.ask(lambda index: index.links.links_from(relative_path))
 
     def backlinks(self, relative_path: str) -> list[LinkRow]:
         """The links in other notes to this note or attachment. Raises VaultError when there is no
         such file.
         """
         self._require_file(relative_path)
-        return self._index.ask(lambda index: index.links_to(relative_path))
+        return self._index.ask(lambda index: index.links.links_to(relative_path))
 
     def broken_links(self) -> list[BrokenLink]:
         """All links of the vault that point to nothing, by source and line."""
-        broken = self._index.ask(lambda index: index.broken_links())
+        broken = self._index.ask(lambda index: index.links.broken_links())
         near = self._resolver.suggest_notes(text for _, text in broken)
         found: list[BrokenLink] = []
         for row, text in broken:
@@ -90,7 +90,7 @@ class NoteGraph:
 
     def notes_about(self, question: str, limit: int = 10) -> list[RelatedNote]:
         """The notes that answer a question best, each with its best chunk."""
-        from zkchat_cli.vault.search.lexical import MOST_CHUNKS_OF_A_NOTE
+        from zkchat_cli.vault.search.note_search import MOST_CHUNKS_OF_A_NOTE
         from zkchat_cli.vault.search.query import as_words, parse_query
 
         query = as_words(question)
@@ -101,5 +101,5 @@ class NoteGraph:
 
     def _require_file(self, relative_path: str) -> None:
         """Raises VaultError with the nearest names if the index has no such file."""
-        if not self._index.ask(lambda index: index.has_file(relative_path)):
+        if not self._index.ask(lambda index: index.names.has_file(relative_path)):
             raise self._reader.missing_note(relative_path)

@@ -14,7 +14,7 @@ English and a Chinese vault; those of names may be between 3 and 10 without much
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from itertools import pairwise
@@ -25,29 +25,20 @@ from zkchat_cli.text import words
 from zkchat_cli.text.bm25 import Bm25, rarity
 from zkchat_cli.text.dates import Period, find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.truncate import truncate, truncate_around
-from zkchat_cli.text.word_lists import ENGLISH, FUNCTION_CHARACTERS
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.word_lists import FUNCTION_CHARACTERS
+from zkchat_cli.vault.index.values import IndexSizes, NoteFilter, RankingCandidate
+from zkchat_cli.vault.index.word_match import is_cjk, is_part
+from zkchat_cli.vault.search.word_forms import WordForms
 
 # Words of a query that are searched; more words of a pasted page would only be slower
 MOST_WORDS = 48
 _MOST_FILTERS = 16
 _LONGEST = 20_000
-_MARKS = lazy_pattern(r"^[\s>]*(?:[-*+]\s(?:\[.\]\s)?|\d+[.)]\s|#{1,6}\s)?[\s>]*")
 _OPERATOR = lazy_pattern(
     r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""",
     re.IGNORECASE,
 )
-
-
-class WordForms(NamedTuple):
-    """The forms of a query's word in a vault, how many chunks and names of notes have them, and how
-    many chunks the word as written.
-    """
-
-    forms: frozenset[str]
-    chunks: int
-    notes: int
-    exact: int
 
 
 class SearchQuery(NamedTuple):
@@ -69,6 +60,24 @@ class SearchQuery(NamedTuple):
     @property
     def is_filtered(self) -> bool:
         return bool(self.filters or self.period)
+
+    @property
+    def note_filter(self) -> NoteFilter | None:
+        """Which notes may be found; None for all."""
+        if not self.is_filtered:
+            return None
+        return NoteFilter(
+            tags=self._values_of("tag"),
+            without_tags=self._values_of("-tag"),
+            path_parts=self._values_of("path"),
+            without_path_parts=self._values_of("-path"),
+            period=self.period,
+            # A guess: copied notes are of no day
+            also_copies=self.undated is None,
+        )
+
+    def _values_of(self, operator: str) -> tuple[str, ...]:
+        return tuple(value for name, value in self.filters if name == operator)
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -174,87 +183,6 @@ def read_date(name: str, value: str, today: date) -> Period:
     return days
 
 
-def fts_phrase(phrase: Sequence[str]) -> str:
-    return fts_word(phrase[0]) if len(phrase) == 1 else '"' + " ".join(phrase) + '"'
-
-
-def fts_word(term: str) -> str:
-    """A word as an FTS5 expression; a single CJK character matches the bigrams that begin with it
-    and itself at the end of a run.
-    """
-    return f'"{term}"*' if is_part(term) else f'"{term}"'
-
-
-def is_cjk(term: str) -> bool:
-    """Whether it is CJK text, a bigram or a single character."""
-    return not term.isascii() and bool(words.CJK_CHARACTER.match(term))
-
-
-def is_part(term: str) -> bool:
-    """Whether it is a single CJK character, which may be anywhere in a word."""
-    return len(term) == 1 and is_cjk(term)
-
-
-def fts_any(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
-    return " OR ".join(
-        fts_word(form)
-        for term in terms
-        for form in (sorted(known[term].forms) if term in known else [term])
-    )
-
-
-def fts_all(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
-    return " AND ".join(f"({fts_any([term], known)})" for term in terms)
-
-
-class Snippet(NamedTuple):
-    """Lines of a note (numbers from 1) without list and heading marks; cut text has ellipses."""
-
-    line: int
-    end_line: int
-    text: str
-
-
-def snippet(
-    text: str,
-    first_line: int,
-    terms: Collection[str],
-    width: int = 160,
-    languages: tuple[str, ...] = (ENGLISH,),
-) -> Snippet:
-    """The line of `text` (which begins on `first_line`) with the most `terms` in any form, and what
-    fits into `width` of the next lines. Words are compared by their stems. Of equal lines the first
-    that is not a heading, because a result names its heading anyway.
-    """
-    lines = text.split("\n")
-    wanted = {words.stem(term, languages) for term in terms}
-    parts = list(filter(is_part, wanted))
-
-    def rank(at: int) -> tuple[int, bool, int]:
-        line = lines[at]
-        shown = wanted.intersection(
-            words.stem(term, languages) for term in words.terms(line)
-        ).union(c for c in parts if c in line)
-        return -len(shown), not _MARKS.sub("", line) or line.startswith("#"), at
-
-    end = at = min(range(len(lines)), key=rank)
-    line = _MARKS.sub("", lines[at])
-    # Its length may differ by a few characters, which does not matter
-    folded = words.fold(line)
-    first = min(
-        (place for term in wanted.union(terms) if (place := folded.find(term)) >= 0), default=0
-    )
-    result = truncate_around(line, first, width)
-    while (
-        end + 1 < len(lines)
-        and lines[end + 1].strip()
-        and len(result) + len(following := _MARKS.sub("", lines[end + 1])) < width
-    ):
-        result = f"{result} {following}".strip()
-        end = end + 1
-    return Snippet(first_line + at, first_line + end, result)
-
-
 # The rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"
 STOPWORD_RARITY = 0.3
 NAME_TERMS = 3
@@ -282,21 +210,6 @@ CHARACTER = 0.5
 ADJACENCY = 0.5
 
 
-class RankingCandidate(NamedTuple):
-    """A chunk of the index, with its size and its note's in tokens."""
-
-    id: int
-    note_id: int
-    title: str
-    aliases: str
-    tags: str
-    anchors: str
-    headings: str
-    body: str
-    note_size: float
-    size: int
-
-
 # A weight and the terms of a text
 _Field = tuple[float, list[str]]
 
@@ -311,16 +224,16 @@ class ChunkRanking:
         query: SearchQuery,
         known: Mapping[str, WordForms],
         frequency: Mapping[str, int],
-        sizes: Mapping[str, int],
+        sizes: IndexSizes,
     ) -> None:
-        chunks = max(sizes["chunks"], 1)
+        chunks = max(sizes.chunks, 1)
 
         def rarity_of(frequency: int) -> float:
             return rarity(min(frequency, chunks), chunks)
 
         self.query = query
-        self.chunk_size = max(sizes["tokens"] / chunks, 1)
-        self.chunks_per_note = sizes["chunks"] / max(sizes["notes"], 1)
+        self.chunk_size = max(sizes.tokens / chunks, 1)
+        self.chunks_per_note = sizes.chunks / max(sizes.notes, 1)
         self.rarity = {term: rarity_of(frequency[term]) for term in query.terms}
         self.exact_rarity = {
             term: rarity_of(known[term].exact if term in known else frequency[term])

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models.notes import SemanticStatus
 from zkchat_cli.text.words import is_latin, language_of, terms
+from zkchat_cli.vault.index.port import VectorStore
 from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.search.embedder import Embedder, compute_vectors
-from zkchat_cli.vault.search.vector_store import VectorStore
 from zkchat_cli.vault.search.windows import windows_of_chunk
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class SemanticSearch:
         complete = False
         with self.failures_reported():
             provider, _, model = self.embedder.id.partition("/")
-            wanted = set(self._ask(lambda index: index.chunk_keys()))
+            wanted = set(self._ask(lambda index: index.chunks.keys()))
             missing = self.store.missing_keys(list(wanted))
             windows = self.store.count_windows()
             done = len(wanted) - len(missing)
@@ -216,7 +216,7 @@ class SemanticSearch:
         complete = False
         with self.failures_reported():
             while True:
-                wanted = list(dict.fromkeys(self._ask(lambda index: index.chunk_keys())))
+                wanted = list(dict.fromkeys(self._ask(lambda index: index.chunks.keys())))
                 missing = self.store.missing_keys(wanted)
                 if progress:
                     progress(len(wanted) - len(missing), len(wanted))
@@ -264,7 +264,7 @@ class SemanticSearch:
         with self.store.claim(missing[:CHUNKS_OF_CLAIM]) as keys:
             if keys is None:
                 return False
-            texts = self._ask(lambda index: index.texts_by_key(keys))
+            texts = self._ask(lambda index: index.chunks.texts(keys))
             embedded = self.embed_texts(
                 [(text[-1], windows_of_chunk(*text)) for text in texts.values()]
             )

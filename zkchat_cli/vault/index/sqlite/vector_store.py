@@ -9,16 +9,21 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from zkchat_cli.errors import IndexDamaged, ProviderError
-from zkchat_cli.vault.index.database import connect, delete_database, sqlite_errors, transaction
-from zkchat_cli.vault.search.embedder import Embedder
+from zkchat_cli.vault.index.sqlite.connection import (
+    connect,
+    delete_database,
+    sqlite_errors,
+    transaction,
+)
 
 if TYPE_CHECKING:
+    from zkchat_cli.vault.search.embedder import Embedder
     from zkchat_cli.vault.search.vector_math import SignTable, Vector
 
 # Chunks that the mean and the spread of cosines are estimated from
@@ -35,8 +40,10 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS embedder (name TEXT NOT NULL, dimensions INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS signatures (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    key INTEGER NOT NULL UNIQUE,         -- of the chunk, see `chunk_key`
-    bits BLOB NOT NULL                   -- of its windows one after the other; empty if the model does not know the language
+    -- of the chunk, see `chunk_key`
+    key INTEGER NOT NULL UNIQUE,
+    -- of its windows one after the other; empty if the model does not know the language
+    bits BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, windows BLOB NOT NULL)
 """
@@ -44,97 +51,114 @@ CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, windows BLOB NOT NUL
 T = TypeVar("T")
 
 
-class VectorStore:
-    """The file of vectors. Threads and processes may share it. A damaged file, or one of another
-    version, is replaced by an empty one. The file is created by the first claim; without it there
-    are no vectors.
+class _PackedChunk(NamedTuple):
+    """The key of a chunk, and its windows as packed integers."""
+
+    key: int
+    windows: bytes
+
+
+class _Sample(NamedTuple):
+    """Chunks that represent all of a table of signs."""
+
+    signs: "SignTable"
+    chunks: list[_PackedChunk]
+
+
+class SqliteVectorStore:
+    """A `VectorStore` in a file. Threads and processes may share it. A damaged file, or one of
+    another version, is replaced by an empty one. The file is created by the first claim; without it
+    there are no vectors.
     """
 
-    def __init__(self, file: Path, embedder: Embedder) -> None:
+    def __init__(self, file: Path, embedder: "Embedder") -> None:
         self.file = file
         self._embedder = embedder
         self._connection: sqlite3.Connection | None = None
         self._claimed: sqlite3.Connection | None = None
         self._signs: SignTable | None = None
-        self._sample: tuple[SignTable | None, list[tuple[int, bytes]]] = None, []
+        self._sample: _Sample | None = None
         self._lock = threading.RLock()
 
     def close(self) -> None:
+        """See `VectorStore`."""
         with self._lock:
             if self._connection:
                 with suppress(sqlite3.Error):
                     self._connection.close()
-            self._connection = self._signs = None
+            self._connection = None
+            self._signs = None
 
     def count_windows(self) -> int:
-        sql = (
-            "SELECT COALESCE(SUM(length(bits)) / (8 * ((dimensions + 63) / 64)), 0) FROM "
-            "signatures, embedder"
-        )
+        """See `VectorStore`."""
+        sql = """
+            SELECT COALESCE(SUM(length(bits)) / (8 * ((dimensions + 63) / 64)), 0)
+            FROM signatures, embedder
+        """
         return self._run(lambda db, _: int(db.execute(sql).fetchone()[0]), 0)
 
     @property
     def is_empty(self) -> bool:
+        """See `VectorStore`."""
         return self._load() is None
 
     def missing_keys(self, keys: Sequence[int]) -> list[int]:
-        """Those of the keys that nothing is stored for, in order."""
+        """See `VectorStore`."""
         return self._run(lambda db, _: _missing_keys(db, keys), list(dict.fromkeys(keys)))
 
     def nearest(self, vector: "Vector", limit: int) -> dict[int, float]:
-        """The cosines of the chunks with the windows that share most signs with the vector, by
-        their keys, nearest first. Raises ProviderError if the vector has other dimensions than the
-        stored ones: another model has this name now.
-        """
+        """See `VectorStore`."""
+        from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
+
         signs = self._load()
-        if signs and len(vector) != signs.dimensions:
+        if signs is None:
+            return {}
+        if len(vector) != signs.dimensions:
             self._run(lambda db, _: db.execute("DELETE FROM embedder"), None)
             problem = (
                 f"the stored vectors have {signs.dimensions} dimensions, this model's have "
                 f"{len(vector)}"
             )
-            raise ProviderError(
-                "bad_answer", problem, "`zkchat vault index --semantic` computes them again."
-            )
-        rows = signs.nearest(vector, limit) if signs else []
-        return dict(sorted(self.cosines(vector, rows, "id").items(), key=lambda pair: -pair[1]))
+            hint = "`zkchat vault index --semantic` computes them again."
+            raise ProviderError("bad_answer", problem, hint)
+        rows = signs.nearest(vector, limit)
+        cosines = best_cosines(vector, self._packed("id", rows))
+        return dict(sorted(cosines.items(), key=lambda item: -item[1]))
 
-    def cosines(
-        self, vector: "Vector", values: Iterable[int], column: Literal["key", "id"] = "key"
-    ) -> dict[int, float]:
-        """The cosines of the chunks with these keys, or rows, that have vectors."""
+    def cosines(self, vector: "Vector", keys: Collection[int]) -> dict[int, float]:
+        """See `VectorStore`."""
         from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
 
-        return best_cosines(vector, self.windows(values, column))
+        return best_cosines(vector, self._packed("key", keys))
 
     def sample_cosines(self, vector: "Vector") -> list[float]:
-        """The cosines of chunks that represent all."""
+        """See `VectorStore`."""
         from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
 
         with self._lock:
             signs = self._load()
-            if signs is not None and self._sample[0] is not signs:
-                self._sample = signs, self.windows(signs.spread_rows(SAMPLED_CHUNKS), "id")
-            return list(best_cosines(vector, self._sample[1]).values())
+            if signs is not None and (self._sample is None or self._sample.signs is not signs):
+                rows = signs.spread_rows(SAMPLED_CHUNKS)
+                self._sample = _Sample(signs, self._packed("id", rows))
+            chunks = self._sample.chunks if self._sample else []
+            return list(best_cosines(vector, chunks).values())
 
-    def windows(
-        self, values: Iterable[int], column: Literal["key", "id"] = "key"
-    ) -> list[tuple[int, bytes]]:
-        """The keys of the chunks with these keys, or rows, that have vectors, and their packed
-        windows.
+    def _packed(self, column: Literal["key", "id"], values: Collection[int]) -> list[_PackedChunk]:
+        """The chunks with these keys, or rows, that have vectors."""
+        sql = f"""
+            SELECT key, windows FROM signatures JOIN vectors USING (id)
+            WHERE {column} IN (SELECT value FROM json_each(?))
         """
-        sql = (
-            f"SELECT key, windows FROM signatures JOIN vectors USING (id) WHERE {column} IN "
-            "(SELECT value FROM json_each(?))"
-        )
-        return self._run(lambda db, _: db.execute(sql, (json.dumps(list(values)),)).fetchall(), [])
+        wanted = json.dumps(list(values))
+
+        def read(db: sqlite3.Connection, _: int) -> list[_PackedChunk]:
+            return [_PackedChunk(*row) for row in db.execute(sql, (wanted,))]
+
+        return self._run(read, [])
 
     @contextmanager
     def claim(self, keys: Sequence[int]) -> Iterator[list[int] | None]:
-        """Reserve the writing of vectors, so that two processes never compute the same. Gives those
-        of the keys that have none; None while another process writes. What is added is stored at
-        the end. Raises VaultError, and IndexDamaged for a damaged file.
-        """
+        """See `VectorStore`."""
         # Closing rolls back what was not committed
         with self._errors(), closing(connect(self.file, PAGE_SIZE)) as connection:
             _prepare(connection, self.file)
@@ -147,7 +171,7 @@ class VectorStore:
                 yield None
                 return
             if _stored_dimensions(connection, self._embedder.id) is None:
-                _replace_embedder(connection, self._embedder.id, 0)
+                _replace_embedder(connection, self._embedder.id, dimensions=0)
             self._claimed = connection
             yield _missing_keys(connection, keys)
             connection.execute("COMMIT")
@@ -164,30 +188,27 @@ class VectorStore:
             raise
 
     def add(self, key: int, vectors: "Sequence[Vector]") -> None:
-        """Store, during a claim, the vectors of a chunk's windows; none if the model does not know
-        their language.
-        """
+        """See `VectorStore`."""
         from zkchat_cli.vault.search.vector_math import pack_integers, pack_signs  # imports numpy
 
         assert self._claimed
-        if vectors and _stored_dimensions(self._claimed, self._embedder.id) != len(vectors[0]):
-            _replace_embedder(self._claimed, self._embedder.id, len(vectors[0]))
-        bits = pack_signs(vectors) if vectors else b""
-        added = self._claimed.execute(
-            "INSERT INTO signatures (key, bits) VALUES (?, ?)", (key, bits)
-        ).lastrowid
         if vectors:
-            self._claimed.execute(
-                "INSERT INTO vectors VALUES (?, ?)", (added, pack_integers(vectors))
-            )
+            dimensions = len(vectors[0])
+            if _stored_dimensions(self._claimed, self._embedder.id) != dimensions:
+                _replace_embedder(self._claimed, self._embedder.id, dimensions)
+        bits = pack_signs(vectors) if vectors else b""
+        sql = "INSERT INTO signatures (key, bits) VALUES (?, ?)"
+        added = self._claimed.execute(sql, (key, bits)).lastrowid
+        if vectors:
+            sql = "INSERT INTO vectors VALUES (?, ?)"
+            self._claimed.execute(sql, (added, pack_integers(vectors)))
 
     def prune(self, used: Collection[int]) -> None:
+        """See `VectorStore`."""
+
         def delete(db: sqlite3.Connection, _: int) -> None:
-            unused = [
-                (id_,)
-                for id_, key in db.execute("SELECT id, key FROM signatures")
-                if key not in used
-            ]
+            stored = db.execute("SELECT id, key FROM signatures")
+            unused = [(id_,) for id_, key in stored if key not in used]
             if unused:
                 with transaction(db):
                     for table in ("vectors", "signatures"):
@@ -207,9 +228,10 @@ class VectorStore:
 
             if self._signs is None or self._signs.dimensions != dimensions:
                 self._signs = SignTable.empty(dimensions)
-            sql = "SELECT id, bits FROM signatures WHERE id > ? AND bits != x'' ORDER BY id"
             last_row = int(self._signs.rows[-1]) if len(self._signs.rows) else 0
-            if added := db.execute(sql, (last_row,)).fetchall():
+            sql = "SELECT id, bits FROM signatures WHERE id > ? AND bits != x'' ORDER BY id"
+            added = db.execute(sql, (last_row,)).fetchall()
+            if added:
                 self._signs = self._signs.extend(added)
             return self._signs
 
@@ -236,10 +258,8 @@ def _prepare(connection: sqlite3.Connection, file: Path) -> None:
     """Create the tables in a new file. Raises IndexDamaged for a file of another version."""
     [version] = connection.execute("PRAGMA user_version").fetchone()
     if version not in (0, VERSION):
-        raise IndexDamaged(
-            f"{file} was made by another version of zkchat",
-            "`zkchat vault index --semantic` makes it again.",
-        )
+        problem = f"{file} was made by another version of zkchat"
+        raise IndexDamaged(problem, "`zkchat vault index --semantic` makes it again.")
     if version == 0:
         connection.executescript(f"{_TABLES}; PRAGMA user_version = {VERSION}")
 
@@ -248,11 +268,15 @@ def _stored_dimensions(connection: sqlite3.Connection, name: str) -> int | None:
     """The dimensions of the embedder's vectors, 0 before the first one; None if the vectors are of
     another embedder.
     """
-    found = connection.execute("SELECT dimensions FROM embedder WHERE name = ?", (name,)).fetchone()
-    return int(found[0]) if found else None
+    sql = "SELECT dimensions FROM embedder WHERE name = ?"
+    rows = connection.execute(sql, (name,)).fetchall()
+    for (dimensions,) in rows:
+        return int(dimensions)
+    return None
 
 
 def _replace_embedder(connection: sqlite3.Connection, name: str, dimensions: int) -> None:
+    """Delete all vectors: those of this embedder follow."""
     for table in ("embedder", "vectors", "signatures"):
         connection.execute(f"DELETE FROM {table}")
     connection.execute("INSERT INTO embedder VALUES (?, ?)", (name, dimensions))
@@ -260,4 +284,5 @@ def _replace_embedder(connection: sqlite3.Connection, name: str, dimensions: int
 
 def _missing_keys(connection: sqlite3.Connection, keys: Sequence[int]) -> list[int]:
     sql = "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT key FROM signatures)"
-    return [key for (key,) in connection.execute(sql, (json.dumps(list(dict.fromkeys(keys))),))]
+    wanted = json.dumps(list(dict.fromkeys(keys)))
+    return [key for (key,) in connection.execute(sql, (wanted,))]

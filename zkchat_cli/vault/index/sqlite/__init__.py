@@ -1,0 +1,1 @@
+"""The index of a vault in an SQLite file."""

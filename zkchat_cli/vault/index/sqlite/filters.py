@@ -1,0 +1,108 @@
+"""The notes that a `NoteFilter` allows, as SQL."""
+
+from datetime import date, datetime, timedelta
+
+from zkchat_cli.text.dates import Period
+from zkchat_cli.vault.index.sqlite.database import IndexDatabase
+from zkchat_cli.vault.index.values import NoteFilter
+
+# Notes that a person may write in one minute
+MOST_WRITTEN = 20
+# Years that every file system can count
+FIRST_YEAR = 1971
+LAST_YEAR = 2200
+SECONDS_OF_A_DAY = 86_400
+_MINUTE = "mtime_ns / 60000000000"
+_LAST_CHARACTER = "\U0010ffff"
+
+
+class AllowedNotes:
+    """A temporary table of the notes that a filter allows: it is filled once for all queries of a
+    snapshot that have the same filter.
+    """
+
+    def __init__(self, database: IndexDatabase) -> None:
+        self._database = database
+        # The snapshot and the filter that the table is of
+        self._filled_for: tuple[int, NoteFilter] | None = None
+
+    def condition(self, column: str, allowed: NoteFilter | None) -> str:
+        """`AND column IN …`; empty without a filter. The table is filled for the query that has
+        this condition.
+        """
+        if allowed is None:
+            return ""
+        self.fill(allowed)
+        return f"AND {column} IN (SELECT value FROM temp.allowed)"
+
+    def fill(self, allowed: NoteFilter) -> None:
+        """Let `temp.allowed` have the notes that the filter allows."""
+        snapshot = self._database.snapshot_number
+        if snapshot is not None and self._filled_for == (snapshot, allowed):
+            return
+        values: list[object] = []
+        condition = filter_condition(allowed, values)
+        self._database.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
+        self._database.rows("DELETE FROM temp.allowed")
+        self._database.rows(
+            f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {condition}", *values
+        )
+        self._filled_for = None if snapshot is None else (snapshot, allowed)
+
+
+def filter_condition(wanted: NoteFilter, values: list[object]) -> str:
+    """The condition on `notes` of a filter. Adds its `values`."""
+    conditions = ["TRUE"]
+    if wanted.folder:
+        prefix = f"{wanted.folder}/"
+        values += [len(prefix), prefix]
+        conditions.append("substr(path, 1, ?) = ?")
+    if wanted.period:
+        conditions.append(_in_period(wanted.period, values, also_copies=wanted.also_copies))
+    conditions += [_has_tag(tag, values) for tag in wanted.tags]
+    conditions += [f"NOT {_has_tag(tag, values)}" for tag in wanted.without_tags]
+    for part in wanted.path_parts:
+        conditions.append("instr(fold(path), ?)")
+        values.append(part)
+    for part in wanted.without_path_parts:
+        conditions.append("NOT instr(fold(path), ?)")
+        values.append(part)
+    return " AND ".join(conditions)
+
+
+def _has_tag(tag: str, values: list[object]) -> str:
+    """A tag of the note is this folded one, or nested in it."""
+    values += [tag, f"{tag}/", f"{tag}/{_LAST_CHARACTER}"]
+    return "id IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)"
+
+
+def _in_period(period: Period, values: list[object], *, also_copies: bool) -> str:
+    """One of the note's dates, or the day it was changed if it has none, is in the period. Without
+    `also_copies`, that day does not count for notes that were written with many others in one
+    minute: they were copied.
+    """
+    end = period.last if period.last == date.max else period.last + timedelta(days=1)
+    values += [
+        period.last.isoformat(),
+        period.first.isoformat(),
+        _nanoseconds(period.first),
+        _nanoseconds(end),
+    ]
+    not_copied = ""
+    if not also_copies:
+        copied = f"SELECT {_MINUTE} FROM notes GROUP BY 1 HAVING COUNT(*) > {MOST_WRITTEN}"
+        not_copied = f"AND {_MINUTE} NOT IN ({copied})"
+    dated = "SELECT note_id FROM dates"
+    return f"""(
+        id IN ({dated} WHERE first <= ? AND last >= ?)
+        OR (id NOT IN ({dated}) AND mtime_ns >= ? AND mtime_ns < ? {not_copied})
+    )"""
+
+
+def _nanoseconds(day: date) -> int:
+    """The beginning of a day in local time, as file systems count it; years out of their range are
+    moved into it.
+    """
+    year = min(max(day.year, FIRST_YEAR), LAST_YEAR)
+    first_of_month = datetime(year, day.month, 1).timestamp()
+    return int(first_of_month + SECONDS_OF_A_DAY * (day.day - 1)) * 10**9

@@ -1,0 +1,62 @@
+"""The file that keeps the index of one vault."""
+
+import os
+import threading
+from collections import Counter
+from pathlib import Path
+
+from zkchat_cli.vault.index.port import NoteIndex
+from zkchat_cli.vault.index.sqlite import checksum
+from zkchat_cli.vault.index.sqlite.connection import damage_error, delete_database
+from zkchat_cli.vault.index.sqlite.note_index import SqliteNoteIndex
+
+_OPEN_COUNTS = Counter[Path]()
+_OPEN_LOCK = threading.Lock()
+"""A file is read for its checksum only while nobody in this process has it open: when a process
+closes any descriptor of a file, POSIX drops all its locks on it, SQLite's too.
+"""
+
+
+class SqliteIndexStorage:
+    """An `IndexStorage` in an SQLite file with a checksum beside it."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def exists(self) -> bool:
+        """See `IndexStorage`."""
+        # Faster than Path.exists, and called at every start
+        return os.path.exists(self.file)  # noqa: PTH110, RUF100
+
+    def open(self) -> SqliteNoteIndex:
+        """See `IndexStorage`."""
+        with _OPEN_LOCK:
+            if not _OPEN_COUNTS[self.file] and not checksum.is_intact(self.file):
+                raise damage_error(self.file, "it is not as it was written")
+            index = SqliteNoteIndex(self.file)
+            _OPEN_COUNTS[self.file] += 1
+        return index
+
+    def open_in_memory(self) -> SqliteNoteIndex:
+        """See `IndexStorage`."""
+        return SqliteNoteIndex(self.file, in_memory=True)
+
+    def close(self, index: NoteIndex) -> None:
+        """See `IndexStorage`."""
+        assert isinstance(index, SqliteNoteIndex)
+        with _OPEN_LOCK:
+            index.close()
+            if not index.database.in_memory:
+                _OPEN_COUNTS[self.file] -= 1
+
+    def delete(self) -> None:
+        """See `IndexStorage`."""
+        delete_database(self.file)
+
+    def write_checksum(self) -> None:
+        """See `IndexStorage`. Nothing is written while others in this process have the file
+        open.
+        """
+        with _OPEN_LOCK:
+            if not _OPEN_COUNTS[self.file]:
+                checksum.write_checksum(self.file)
