@@ -14,9 +14,10 @@ from zkchat_cli.text.words import STOPWORDS, rarest_first
 from zkchat_cli.vault.index.port import NoteIndex
 from zkchat_cli.vault.index.values import NoteFilter
 from zkchat_cli.vault.index.word_match import Phrase, WordMatch, is_cjk
-from zkchat_cli.vault.search import query as queries
+from zkchat_cli.vault.search import ranking
 from zkchat_cli.vault.search.fusion import sort_by_score
-from zkchat_cli.vault.search.query import ChunkRanking, SearchQuery
+from zkchat_cli.vault.search.query import SearchQuery
+from zkchat_cli.vault.search.ranking import ChunkRanking
 from zkchat_cli.vault.search.word_forms import find_forms
 
 # Rows that the index ranks for a query, at 0.8 µs each
@@ -36,8 +37,8 @@ BASELINE_RANK = 5
 # The first hits that show how well the words of a query fit
 COVERING_HITS = 3
 # What the index ranks by to choose candidates
-CHUNK_WEIGHTS = (queries.HEADINGS, 1.0)
-NAME_WEIGHTS = (queries.TITLE, queries.ALIASES, queries.TAGS, queries.ANCHORS)
+CHUNK_WEIGHTS = (ranking.HEADINGS, 1.0)
+NAME_WEIGHTS = (ranking.TITLE, ranking.ALIASES, ranking.TAGS, ranking.ANCHORS)
 
 
 class WordHits(NamedTuple):
