@@ -120,7 +120,7 @@ def test_completion_does_not_wait_for_a_refresh(vault, tmp_path):
     ['"', "'", "*", "%", "_", "!", "\0", "\ud800", "·", "^", "AND", "x" * 10_000, "/", "//", "[["],
 )
 def test_odd_characters_match_nothing(vault, typed):
-    assert vault.suggest_names(typed) == []
+    assert vault.reader.suggest_names(typed) == []
 
 
 @pytest.mark.parametrize(
@@ -134,15 +134,15 @@ def test_odd_characters_match_nothing(vault, typed):
     ],
 )
 def test_a_misspelt_name_has_a_suggestion(vault, misspelt, name):
-    assert vault.suggest_names(misspelt)[0] == name
+    assert vault.reader.suggest_names(misspelt)[0] == name
 
 
 def test_a_common_part_of_names_does_not_hide_the_nearest(tmp_path, monkeypatch):
     monkeypatch.setattr("zkchat_cli.vault.links.name_suggestions.MOST_NAMES", 20)
     notes = {f"Meeting {n:03}.md": "" for n in range(100)} | {"Meating.md": ""}
     many = open_vault(write_notes(tmp_path / "notes", notes), tmp_path / "cache")
-    assert many.suggest_names("Meatin")[0] == "Meating"
-    assert many.suggest_names("Meeting 04") != []
+    assert many.reader.suggest_names("Meatin")[0] == "Meating"
+    assert many.reader.suggest_names("Meeting 04") != []
     many.close()
 
 

@@ -4,14 +4,14 @@ exist.
 
 import pytest
 
-from zkchat_cli.vault import note_parser, note_reader
+from zkchat_cli.vault import note_parser, sections
 from zkchat_cli.vault.index.values import make_chunk
 from zkchat_cli.vault.markup import read_markup
 
 
 def lines_of(name: str, text: str) -> tuple[int, int] | None:
     note = note_parser.parse_note("Note.md", text)
-    return note_reader.find_section(name, note.text, note.markup)
+    return sections.find_section(name, note.text, note.markup)
 
 
 NOTE = """# Plan
@@ -54,18 +54,16 @@ def test_a_heading_means_its_section(heading, lines):
 
 def test_the_headings_of_a_chunk():
     text = "intro\n# One\na\n## Two\n```\n# code\n```"
-    assert note_reader.chunk_headings(make_chunk("Note.md", "Note", None, 20, 26, text)) == [
+    assert sections.chunk_headings(make_chunk("Note.md", "Note", None, 20, 26, text)) == [
         (21, "One"),
         (23, "Two"),
     ]
-    assert note_reader.chunk_headings(make_chunk("Note.md", "Note", "Two", 20, 26, text)) == [
+    assert sections.chunk_headings(make_chunk("Note.md", "Note", "Two", 20, 26, text)) == [
         (21, "One"),
         (23, "Two"),
     ]
     assert (
-        note_reader.chunk_headings(
-            make_chunk("Note.md", "Note", "Scripts", 20, 21, "# comment\nls")
-        )
+        sections.chunk_headings(make_chunk("Note.md", "Note", "Scripts", 20, 21, "# comment\nls"))
         == []
     )
 
@@ -118,7 +116,7 @@ def test_a_block_id_means_its_paragraph_item_or_the_block_above(text, lines):
     ],
 )
 def test_similar_headings(anchor: str, near: tuple[str, ...]) -> None:
-    hint = note_reader.missing_section(
+    hint = sections.missing_section(
         "Note.md", "heading", anchor, read_markup(NOTE + "- a saw ^saw\n")
     ).hint
     assert hint == (f"Nearest: {', '.join(near)}" if near else "Leave it out for the whole note.")

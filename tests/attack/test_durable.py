@@ -426,7 +426,7 @@ def test_a_damaged_index_is_rebuilt_and_never_an_error(
             assert again.refresh().notes
             again.search("filter compost")
             again.graph.backlinks("Queries/Combining.md")
-            again.suggest_names("Filtres")
+            again.reader.suggest_names("Filtres")
             again.graph.related_notes("Filters.md")
 
 
@@ -470,7 +470,7 @@ def test_what_is_lost_from_an_index_is_found_again(vault: Path, tmp_path: Path, 
         return [
             *found,
             notes.graph.backlinks("Queries/Combining.md"),
-            notes.suggest_names("Filtres"),
+            notes.reader.suggest_names("Filtres"),
         ]
 
     with closing(Vault.open(vault, tmp_path / "cache")) as notes:

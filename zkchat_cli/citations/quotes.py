@@ -30,7 +30,7 @@ from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import STATEMENT_END
 from zkchat_cli.text.words import CJK_CHARACTER, STOPWORDS, content_terms, fold
-from zkchat_cli.vault.note_reader import chunk_headings
+from zkchat_cli.vault.sections import ChunkHeading, chunk_headings
 
 # Characters before and after a quotation that are looked at
 REACH = 300
@@ -162,7 +162,7 @@ class QuotableChunk:
         return self.chunk.text.split("\n")
 
     @cached_property
-    def headings(self) -> list[tuple[int, str]]:
+    def headings(self) -> list[ChunkHeading]:
         """The headings in the chunk with their lines in the note."""
         return chunk_headings(self.chunk)
 

@@ -35,9 +35,11 @@ from zkchat_cli.vault.links.wikilinks import (
     WrittenLink,
     write_link,
 )
-from zkchat_cli.vault.note_reader import NoteReader, chunk_headings
+from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search.embedder import Embedder
-from zkchat_cli.vault.search.semantic import EmbeddingJob, EmbeddingThread, SemanticSearch
+from zkchat_cli.vault.search.embedding_thread import EmbeddingJob, EmbeddingThread
+from zkchat_cli.vault.search.semantic import SemanticSearch
+from zkchat_cli.vault.sections import chunk_headings
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.note_editor import NoteEditor
@@ -201,7 +203,7 @@ class Vault:
 
         terms = parse_query(query, self._today()).terms
         found = snippet(chunk.text, chunk.start_line, terms, languages=self.languages())
-        above = [heading for line, heading in chunk_headings(chunk) if line <= found.line]
+        above = [each.text for each in chunk_headings(chunk) if each.line <= found.line]
         heading = above[-1] if above else None
         return heading or chunk.heading, found
 
@@ -284,10 +286,6 @@ class Vault:
     def notes_named(self, name: str) -> tuple[str, ...]:
         """The paths of the notes that a name, a path or an alias may mean, the likeliest first."""
         return self._resolver.notes_named(name)
-
-    def suggest_names(self, name: str) -> list[str]:
-        """The names of notes nearest to a misspelt one, nearest first."""
-        return self._resolver.suggest_names(name)
 
     def link_to(self, path: str) -> str:
         """`[[name]]` with the name of `link_name`."""

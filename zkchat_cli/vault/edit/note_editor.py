@@ -52,7 +52,7 @@ from zkchat_cli.vault.links.wikilinks import (
 )
 from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.note_parser import ParsedNote
-from zkchat_cli.vault.note_reader import matching_headings, missing_section
+from zkchat_cli.vault.sections import matching_headings, missing_section
 
 # Characters that a link cannot have in a note's name
 UNLINKABLE = "#^[]|\\"

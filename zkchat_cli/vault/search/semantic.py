@@ -1,20 +1,16 @@
-"""Search by meaning: vectors of the notes, computed when there is time or in a thread, and the
-chunks nearest to a query.
+"""Search by meaning: the vectors of the notes, and the chunks nearest to a query.
 
 Any failure (no model, no server, a full disk) is a warning, reported once; search goes by words
 alone for the next minute. Nothing is loaded and no server is contacted before a vector is needed.
 The vault's lock is held while the index is read, never while a model computes.
 """
 
-import os
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models.notes import SemanticStatus
@@ -38,20 +34,13 @@ CHUNKS_OF_CLAIM = 8
 RETRY_SECONDS = 60.0
 # How long a question waits for vectors of what its words find
 FIRST_SECONDS = 1.0
-# What is searched so long after that is another question
+# A search so long after that belongs to another question
 PAUSE_SECONDS = 2.0
-WAIT_SECONDS = 0.2  # pause while another process computes
+# Pause while another process computes
+WAIT_SECONDS = 0.2
 LONGEST_QUERY = 2_000
 # Vectors of queries that are kept: a question is often searched, compared and searched again
 MOST_QUERIES = 64
-LOWEST_PRIORITY = 19
-# Between two checks whether the user is still busy, and whether notes have changed
-BUSY_SECONDS = 0.2
-IDLE_SECONDS = 1.0
-# After so long with messages, the notes get their turn: both may take an hour
-MESSAGES_SECONDS = 5.0
-# How long `stop` waits: a batch takes 0.1 s, on a slow or busy machine a second
-STOP_SECONDS = 2.0
 
 
 class SemanticMatch(NamedTuple):
@@ -61,7 +50,7 @@ class SemanticMatch(NamedTuple):
     nearest: Mapping[int, float]
     # The cosines of other chunks, without those that have no vector
     cosines: Callable[[Sequence[int]], Mapping[int, float]]
-    # Of the cosines of the vault's chunks, and their standard deviation
+    # The mean of the cosines of the vault's chunks, and their standard deviation
     mean: float
     spread: float
 
@@ -82,7 +71,10 @@ class SemanticSearch:
         self.store = store
         self._ask = index.ask
         self._clock = clock
-        self._retry_after = self._first_until = float("-inf")
+        # After a failure: when the embedder is tried again
+        self._retry_after = float("-inf")
+        # Until when the searches of a question may wait for vectors
+        self._first_until = float("-inf")
         # The time that searches have waited for vectors
         self.seconds_waited = 0.0
         self._reported: set[str] = set()
@@ -92,6 +84,7 @@ class SemanticSearch:
         )
 
     def close(self) -> None:
+        """End connections, and close the file of vectors."""
         self.embedder.close()
         self.store.close()
 
@@ -103,9 +96,11 @@ class SemanticSearch:
 
     @property
     def has_failed(self) -> bool:
+        """Whether the embedder has failed less than a minute ago."""
         return self._clock() < self._retry_after
 
     def index_stamp(self) -> object:
+        """A value that changes whenever notes change."""
         return self._ask(lambda index: index.stamp())
 
     def load(self) -> None:
@@ -118,21 +113,25 @@ class SemanticSearch:
         """What has been computed; a missing chunk counts for as many windows as the others have on
         average.
         """
-        provider = model = ""
-        windows = expected = 0
+        provider = ""
+        model = ""
+        windows = 0
+        expected = 0
         complete = False
         with self.failures_reported():
             provider, _, model = self.embedder.id.partition("/")
             wanted = set(self._ask(lambda index: index.chunks.keys()))
-            missing = self.store.missing_keys(list(wanted))
+            missing = len(self.store.missing_keys(list(wanted)))
             windows = self.store.count_windows()
-            done = len(wanted) - len(missing)
-            expected = windows + (
-                round(len(missing) * windows / done) if windows and done else len(missing)
-            )
-            complete = not missing
+            done = len(wanted) - missing
+            expected = round(missing * windows / done) if windows and done else missing
+            complete = missing == 0
         return SemanticStatus(
-            provider=provider, model=model, windows=expected, embedded=windows, complete=complete
+            provider=provider,
+            model=model,
+            windows=windows + expected,
+            embedded=windows,
+            complete=complete,
         )
 
     def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
@@ -140,13 +139,16 @@ class SemanticSearch:
         or after a failure.
         """
         with self.failures_reported():
-            if self.store.is_empty or (vector := self.embed_query(query)) is None:
+            if self.store.is_empty:
+                return None
+            vector = self.embed_query(query)
+            if vector is None:
                 return None
             nearest = self.store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
-            if nearest and (sample := self.store.sample_cosines(vector)):
-                return SemanticMatch(
-                    nearest, partial(self.store.cosines, vector), fmean(sample), pstdev(sample)
-                )
+            sample = self.store.sample_cosines(vector) if nearest else []
+            if sample:
+                cosines = partial(self.store.cosines, vector)
+                return SemanticMatch(nearest, cosines, fmean(sample), pstdev(sample))
         return None
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
@@ -154,11 +156,10 @@ class SemanticSearch:
         model does not know, or after a failure.
         """
         with self.failures_reported():
-            if (
-                texts
-                and self._knows("\n".join(texts))
-                and (vector := self.embed_query(query)) is not None
-            ):
+            if not texts or not self._knows("\n".join(texts)):
+                return None
+            vector = self.embed_query(query)
+            if vector is not None:
                 return [float(each @ vector) for each in self._vectors(texts)]
         return None
 
@@ -166,14 +167,19 @@ class SemanticSearch:
         """The cosine of the query with the best of each text's packed vectors, without texts that
         have none; none at all if the query has no vector.
         """
-        if not packed or (vector := self.embed_query(query)) is None:
+        vector = self.embed_query(query) if packed else None
+        if vector is None:
             return {}
         from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
 
-        return best_cosines(
-            vector,
-            [(key, some) for key, some in packed.items() if some and len(some) % len(vector) == 0],
-        )
+        # Vectors of another model may have other dimensions
+        dimensions = len(vector)
+        usable = [
+            (key, windows)
+            for key, windows in packed.items()
+            if windows and len(windows) % dimensions == 0
+        ]
+        return best_cosines(vector, usable)
 
     def embed_query(self, query: str) -> "Vector | None":
         """The vector of a query; None without a model, for a script it does not know, or after a
@@ -202,9 +208,8 @@ class SemanticSearch:
             self._retry_after = self._clock() + RETRY_SECONDS
             if e.message not in self._reported:
                 self._reported.add(e.message)
-                self._warnings.append(
-                    ZkchatError(f"no search by meaning, only by words: {e.message}", e.hint)
-                )
+                problem = f"no search by meaning, only by words: {e.message}"
+                self._warnings.append(ZkchatError(problem, e.hint))
 
     def compute_missing(
         self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False
@@ -242,11 +247,9 @@ class SemanticSearch:
         """
         computed = False
         with self.failures_reported():
-            missing = (
-                self.store.missing_keys(keys)
-                if keys and not self.has_failed and self._can_read(query)
-                else []
-            )
+            missing: list[int] = []
+            if keys and not self.has_failed and self._can_read(query):
+                missing = self.store.missing_keys(keys)
             if missing and self._clock() > self._first_until + PAUSE_SECONDS:
                 self.embedder.load()
                 self._first_until = self._clock() + FIRST_SECONDS
@@ -265,9 +268,8 @@ class SemanticSearch:
             if keys is None:
                 return False
             texts = self._ask(lambda index: index.chunks.texts(keys))
-            embedded = self.embed_texts(
-                [(text[-1], windows_of_chunk(*text)) for text in texts.values()]
-            )
+            windows = [(each.text, windows_of_chunk(*each)) for each in texts.values()]
+            embedded = self.embed_texts(windows)
             for key, vectors in zip(texts, embedded, strict=True):
                 self.store.add(key, vectors)
             del missing[:CHUNKS_OF_CLAIM]
@@ -277,24 +279,18 @@ class SemanticSearch:
         """The vectors of texts, in batches of about equal length, because the longest text of a
         batch costs as much as all.
         """
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
         found: dict[int, Vector] = {}
         for start in range(0, len(order), self.embedder.batch):
-            some = order[start : start + self.embedder.batch]
-            found.update(
-                zip(
-                    some,
-                    compute_vectors(self.embedder, [texts[i] for i in some], "document"),
-                    strict=True,
-                )
-            )
-        if len(set(map(len, found.values()))) > 1:
-            raise ProviderError(
-                "bad_answer",
-                f"{self.embedder.id} answered with vectors of different lengths",
-                "See semantic.model.",
-            )
-        return [found[i] for i in range(len(texts))]
+            numbers = order[start : start + self.embedder.batch]
+            batch = [texts[number] for number in numbers]
+            vectors = compute_vectors(self.embedder, batch, "document")
+            found.update(zip(numbers, vectors, strict=True))
+        lengths = {len(vector) for vector in found.values()}
+        if len(lengths) > 1:
+            problem = f"{self.embedder.id} answered with vectors of different lengths"
+            raise ProviderError("bad_answer", problem, "See semantic.model.")
+        return [found[number] for number in range(len(texts))]
 
     def _knows(self, text: str) -> bool:
         """Whether the model knows the language of a text. Too short a text counts as English."""
@@ -306,64 +302,3 @@ class SemanticSearch:
         more by meaning than without.
         """
         return self.embedder.languages is None or is_latin(query)
-
-
-class EmbeddingJob(Protocol):
-    """Computes the missing vectors of something else than notes until `stopped`; whether none is
-    missing.
-    """
-
-    def compute_missing(self, stopped: Callable[[], bool]) -> bool: ...
-
-    def close(self) -> None: ...
-
-
-class EmbeddingThread:
-    """Computes missing vectors while a chat is open: at the lowest priority, not while the user
-    types or an answer streams, and those of messages, which are few and new, first for a while.
-    """
-
-    def __init__(
-        self, semantic: SemanticSearch, is_busy: Callable[[], bool], messages: EmbeddingJob | None
-    ) -> None:
-        self._semantic = semantic
-        self._messages = messages
-        self._is_busy = is_busy
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stopped.set()
-        self._thread.join(STOP_SECONDS)
-
-    def _run(self) -> None:
-        # Elsewhere a priority belongs to the whole process
-        if sys.platform == "linux":
-            with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
-        self._semantic.load()
-        complete: object = None
-        messages_complete = True
-        while not self._stopped.is_set():
-            if self._messages and not self._must_pause():
-                end = time.monotonic() + MESSAGES_SECONDS
-                messages_complete = self._messages.compute_missing(
-                    lambda: self._must_pause() or time.monotonic() > end  # noqa: B023, RUF100
-                )
-            # The vault is gone or its index is locked: a question will say so
-            with suppress(ZkchatError):
-                stamp = self._semantic.index_stamp()
-                if (
-                    not self._must_pause()
-                    and stamp != complete
-                    and self._semantic.compute_missing(stopped=self._must_pause)
-                ):
-                    complete = stamp
-            is_idle = (complete is not None and messages_complete) or self._semantic.has_failed
-            self._stopped.wait(IDLE_SECONDS if is_idle else BUSY_SECONDS)
-        if self._messages:
-            self._messages.close()
-
-    def _must_pause(self) -> bool:
-        return self._stopped.is_set() or self._is_busy()
