@@ -10,7 +10,7 @@ from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion.typed_text import Suggestion, TypedText
 from zkchat_cli.text.sanitize import is_safe_name, sanitize_name
-from zkchat_cli.vault.links.name_suggestions import Completion, best_matches
+from zkchat_cli.vault.links.note_completer import Completion, best_matches
 
 MAX_COMPLETIONS = 30
 _AGENT = re.compile(r"\s*@(?P<name>(?:[^\W_][\w-]{0,47})?)")
