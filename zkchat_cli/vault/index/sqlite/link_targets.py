@@ -44,7 +44,7 @@ class ChangedAnchors(NamedTuple):
     new: str
 
 
-class _StoredLink(NamedTuple):
+class _LinkToResolve(NamedTuple):
     rowid: int
     target: str | None
     status: str | None
@@ -103,7 +103,7 @@ def _resolve_pending(database: IndexDatabase) -> LinkChanges:
         CROSS JOIN links ON links.rowid = pending.value
         CROSS JOIN notes ON notes.id = links.note_id
     """
-    stored = [_StoredLink(*row) for row in database.rows(sql)]
+    stored = [_LinkToResolve(*row) for row in database.rows(sql)]
     names = _names_by_key(database, {link.key for link in stored})
     resolve = bulk_resolver(names.__getitem__)
     resolved: list[tuple[str | None, str | None, int]] = []
