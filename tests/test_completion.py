@@ -9,9 +9,9 @@ from factories import AppFixture, exchanges, make_app, resume
 
 from zkchat_cli import slash
 from zkchat_cli.chat.runtime import AvailableModels
-from zkchat_cli.completion.completers import MAX_COMPLETIONS
+from zkchat_cli.completion.completers import COMPLETERS, MAX_COMPLETIONS
 from zkchat_cli.completion.input_completer import InputCompleter
-from zkchat_cli.completion.typed_text import Suggestion
+from zkchat_cli.completion.typed_text import Suggestion, match_typed
 
 NOTES = {
     "Filters.md": (
@@ -180,3 +180,17 @@ def test_where_a_message_begins_agents_are_offered_before_files(app: AppFixture)
     assert offered("@Pl") == ["planner ", "data/plan.txt"]
     assert offered("@")[:2] == ["planner ", "researcher "]
     assert offered("ask @pl") == offered("@data/pl") == ["data/plan.txt"]
+
+
+def test_every_kind_of_text_has_a_completer() -> None:
+    typed = {
+        "/so": "command",
+        "/model gpt": "argument",
+        "see [[Filt": "link",
+        "see [[Filters#Da": "heading",
+        "about #gar": "tag",
+        "read @data/pl": "path",
+    }
+    found = {text: match_typed(text) for text in typed}
+    assert {text: each and each.kind for text, each in found.items()} == typed
+    assert set(typed.values()) == set(COMPLETERS)
