@@ -185,7 +185,7 @@ def fill_the_disk(db: sqlite3.Connection) -> None:
         (forget_a_summary, "afterwards the table compaction had 0 rows instead of 1"),
         (change_a_word, "afterwards not every word was the same"),
         (change_a_figure, "afterwards 1 messages did not match their checksums"),
-        (leave_an_orphan, "a row belongs to another one that is missing"),
+        (leave_an_orphan, "afterwards a row belongs to another one that is missing"),
         (name_a_missing_table, "no such table: missing"),
         (fill_the_disk, "the disk is full"),
     ],

@@ -132,17 +132,33 @@ def upgrade(
         with translate_errors(file, action):
             before = _read_contents(connection)
             with _copy_kept_if_it_succeeds(file if copied else None, newest):
-                try:
-                    for migrate in layouts[layout:]:
-                        migrate(connection)
-                except sqlite3.Error as e:
-                    if not e.sqlite_errorname.startswith(_OUR_MISTAKES):
-                        raise
-                    raise _refusal(file, action, str(e)) from e
-                after = _read_contents(connection)
-                if after != before:
-                    raise _refusal(file, action, f"afterwards {before.difference(after)}")
+                problem = _migrate(connection, layouts[layout:], before)
+                if problem is not None:
+                    raise StoreError(
+                        f"{describe_store(file)} cannot {action}: {problem}; it was not changed",
+                        "Please report this. The zkchat that you had before still reads it; or set "
+                        "ZKCHAT_HOME to another folder to begin a new one.",
+                    )
                 write_layout(connection, newest)
+
+
+def _migrate(
+    connection: sqlite3.Connection, steps: Sequence[Migration], before: "_Contents"
+) -> str | None:
+    """Run migrations; what is wrong with them, or None if the store has all that it had `before`.
+    Raises sqlite3.Error for what is no mistake of theirs, such as a full disk.
+    """
+    try:
+        for migrate in steps:
+            migrate(connection)
+        after = _read_contents(connection)
+    except ValueError as e:
+        return f"afterwards {e}"
+    except sqlite3.Error as e:
+        if getattr(e, "sqlite_errorname", "").startswith(_OUR_MISTAKES):
+            return str(e)
+        raise
+    return None if after == before else f"afterwards {before.difference(after)}"
 
 
 class _Contents(NamedTuple):
@@ -178,14 +194,6 @@ def _read_contents(connection: sqlite3.Connection) -> _Contents:
         for row in connection.execute(query):
             words.update(repr(row).encode("utf-8", "replace"))
     return _Contents(counts, damaged, words.hexdigest())
-
-
-def _refusal(file: Path | None, action: str, why: str) -> StoreError:
-    return StoreError(
-        f"{describe_store(file)} cannot {action}: {why}; it was not changed",
-        "Please report this. The zkchat that you had before still reads it; or set ZKCHAT_HOME "
-        "to another folder to begin a new one.",
-    )
 
 
 @contextmanager
