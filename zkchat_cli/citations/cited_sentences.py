@@ -16,6 +16,7 @@ from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models.citations import Citation, Support
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import CLOSING, END_MARKS, SENTENCE_END
+from zkchat_cli.text.spans import blank_spans, replace_spans
 from zkchat_cli.text.words import count_words
 
 # Words that state nothing by themselves
@@ -69,7 +70,7 @@ class MarkedSentence(NamedTuple):
 def cited_sentences(answer: str, citations: Sequence[Citation]) -> list[CitedSentence]:
     """The sentences of an answer that state something and cite a source."""
     cited = [mark for mark in marks.cited_marks(answer, citations) if not mark.defines]
-    text = marks.blank_spans(answer, marks.read_marks(answer).code)
+    text = blank_spans(answer, marks.read_marks(answer).code)
     found: list[CitedSentence] = []
     for sentence in split_marked_sentences(cited, text, find_quotations(answer, text)):
         spans = {cited[index].span for index in sentence.marks}
@@ -89,7 +90,7 @@ def split_marked_sentences(
     """
     # What ends the last sentence stays
     inner = ((quotation.start, quotation.end - 2) for quotation in quotations)
-    joined = marks.replace_spans(text, inner, _without_sentence_ends)
+    joined = replace_spans(text, inner, _without_sentence_ends)
     replaced: list[str] = []
     index_of = {mark.span: index for index, mark in enumerate(written)}
     for piece, mark in marks.split_at_marks(joined, written):

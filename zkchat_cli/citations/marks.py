@@ -1,5 +1,5 @@
-"""Citation marks in a text: `[1]`, `[1, 3]`, `[source 2]`, `【1】`, `[^1]`, superscripts, `[[Note]]`
-and `Queries/Filters.md:12`.
+"""Citation marks in a text: `[1]`, `[1, 3]`, `[source 2]`, `【1】`, `[^1]`, superscripts,
+`[[Note]]` and `Queries/Filters.md:12`.
 
 This module finds what is written and does not know the sources; `verify` checks the citations.
 Numbers in code, in Markdown links, in definitions (`[1]: …`) and after a letter (`a[1]`, `m²`) cite
@@ -7,8 +7,7 @@ nothing. A text is read by paragraphs, because backticks pair up within one.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from string import ascii_letters, digits
 from typing import NamedTuple
 
@@ -64,7 +63,10 @@ models were trained to write.
 _AFTER_LABEL = (
     r"""(?i:_number|_no|_id)?[ \t\u00a0_:#=-]{0,3}(?i:n[°º]|no\.|nr\.)?[ \t\u00a0"']{0,2}"""
 )
-_NUMBER = rf"""(?:<{_SPACE})?(?:{_LABEL}{_AFTER_LABEL})?[*_]{{0,3}}\^?(\d{{1,9}})["'*_]{{0,3}}(?:{_SPACE}>)?"""
+_NUMBER = (
+    rf"(?:<{_SPACE})?(?:{_LABEL}{_AFTER_LABEL})?"
+    rf"""[*_]{{0,3}}\^?(\d{{1,9}})["'*_]{{0,3}}(?:{_SPACE}>)?"""
+)
 _ITEM = lazy_pattern(rf"{_BREAK}{_NUMBER}(?:{_SPACE}(?:--?|[–—]){_SPACE}{_NUMBER})?{_BREAK}")
 _SEPARATOR = lazy_pattern(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_>\s])and(?=[\s\d*_<])")
 # All characters of a list of numbers
@@ -108,7 +110,8 @@ _UNITS = frozenset("sec min mol rad deg sin cos tan log exp chi yds kwh".split()
 """
 
 _BARE_LABEL = lazy_pattern(
-    r"""(?:SOURCE[ _]?(?:[nN][°º] ?|[nN]o\. ?|#)?|[Ss]ource n[°º] ?|source_number=["']?)(\d{1,9})["']?(?!\w|\.\w|\]\()"""
+    r"(?:SOURCE[ _]?(?:[nN][°º] ?|[nN]o\. ?|#)?|[Ss]ource n[°º] ?"
+    r"""|source_number=["']?)(\d{1,9})["']?(?!\w|\.\w|\]\()"""
 )
 _DOLLAR = lazy_pattern(r"(?<![\\$])\$\$?")
 
@@ -129,7 +132,6 @@ _NO_PROSE: frozenset[LineKind] = frozenset(
 _CONTINUES_PARAGRAPH: frozenset[LineKind] = frozenset(
     ("paragraph", "underline", "rule", "delimiter")
 )
-_NOT_NEWLINE = re.compile(r"[^\n]")
 
 
 class _Paragraph(NamedTuple):
@@ -332,22 +334,22 @@ def _parse_superscript(text: str, at: int) -> CitationMark | None:
     found = _SUPERSCRIPT.match(text, at)
     if not found:
         return None
-    first = found[1]
-    last = found[2] or found[1]
+    if _is_power(text, at, found[1]):
+        return None
+    first = int(found[1].translate(_LOWERED))
+    last = int(found[2].translate(_LOWERED)) if found[2] else first
+    return CitationMark(*found.span(), _range(first, last))
+
+
+def _is_power(text: str, at: int, digits: str) -> bool:
+    """Whether what precedes raised digits takes a power."""
+    is_small = digits in "²³"
     before = text[at - 1]
     word = _LETTERS.search(text, max(0, at - _LETTERS_SEEN), at)
     if not word or find_cjk(before):
-        is_power = before.isdigit() or before in _POWER or (before in ")]}" and first in "²³")
-    else:
-        letters = word[0].lower()
-        is_power = len(letters) == 1 or letters in _UNITS or (len(letters) == 2 and first in "²³")
-    return (
-        None
-        if is_power
-        else CitationMark(
-            *found.span(), _range(int(first.translate(_LOWERED)), int(last.translate(_LOWERED)))
-        )
-    )
+        return before.isdigit() or before in _POWER or (before in ")]}" and is_small)
+    letters = word[0].lower()
+    return len(letters) == 1 or letters in _UNITS or (len(letters) == 2 and is_small)
 
 
 def _parse_path(text: str, at: int, earliest: int) -> CitationMark | None:
@@ -359,39 +361,20 @@ def _parse_path(text: str, at: int, earliest: int) -> CitationMark | None:
     start = at
     while start > limit and text[start - 1] not in _PATH_STOPS:
         start -= 1
-    cut = start == at - MAX_PATH_LENGTH
+    is_cut = start == at - MAX_PATH_LENGTH
     name = text[start:at].lstrip("'’‘")
     start = at - len(name)
-    linked = text[max(0, start - 2) : start] in ("](", "(<") or text.startswith("](", found.end())
-    if not name or cut or linked or name.startswith("//") or "@" in name or "\\" in name:
+    is_linked = text[max(0, start - 2) : start] in ("](", "(<")
+    is_label = text.startswith("](", found.end())
+    if is_cut or is_linked or is_label or not _may_be_path(name):
         return None
     line = int(found[3]) if found[3] else None
     return CitationMark(start, found.end(), name=name + found[1], heading=found[2], line=line)
 
 
-def is_inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether a position is in one of these spans, which are sorted."""
-    before = bisect_right(spans, position, key=lambda span: span[0])
-    return before > 0 and position < spans[before - 1][1]
-
-
-def replace_spans(
-    text: str, spans: Iterable[tuple[int, int]], replace: Callable[[str], str]
-) -> str:
-    """The text with what `replace` makes of these spans, which are in order."""
-    pieces: list[str] = []
-    at = 0
-    for start, end in spans:
-        pieces += [text[at:start], replace(text[start:end])]
-        at = end
-    return "".join([*pieces, text[at:]])
-
-
-def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text with spaces in place of these spans, so that all positions and lines stay the
-    same.
-    """
-    return replace_spans(text, spans, lambda span: _NOT_NEWLINE.sub(" ", span))
+def _may_be_path(name: str) -> bool:
+    """Whether the part before a note's suffix is no address or path of another system."""
+    return bool(name) and not name.startswith("//") and "@" not in name and "\\" not in name
 
 
 def split_at_marks(
@@ -416,22 +399,20 @@ def cited_marks(text: str, citations: Sequence[Citation]) -> list[CitationMark]:
     definitions of their numbers. A mark by name also gets the number of its citation. Citations of
     imported messages have no spans: there every mark with a cited number counts.
     """
-    at: dict[tuple[int, int], list[int]] = {}
+    numbers_at: dict[tuple[int, int], list[int]] = {}
     for citation in citations:
         for span in citation.spans:
-            at.setdefault(span, []).append(citation.number)
+            numbers_at.setdefault(span, []).append(citation.number)
     known = {citation.number for citation in citations}
-    written = {mark.span: mark for mark in read_marks(text).marks}
-    found = {
-        span: mark
-        for span, mark in written.items()
-        if (mark.defines or not at) and known.intersection(mark.numbers)
-    }
-    for (start, end), numbers in at.items():
+    found: dict[tuple[int, int], CitationMark] = {}
+    written: dict[tuple[int, int], CitationMark] = {}
+    for mark in read_marks(text).marks:
+        written[mark.span] = mark
+        if (mark.defines or not numbers_at) and known.intersection(mark.numbers):
+            found[mark.span] = mark
+    for (start, end), numbers in numbers_at.items():
         if 0 <= start < end <= len(text):
             mark = written.get((start, end)) or CitationMark(start, end, name=text[start:end])
-            found[start, end] = mark._replace(
-                numbers=tuple(n for n in mark.numbers if n in numbers)
-                or tuple(dict.fromkeys(numbers))
-            )
+            cited = tuple(n for n in mark.numbers if n in numbers)
+            found[start, end] = mark._replace(numbers=cited or tuple(dict.fromkeys(numbers)))
     return [found[span] for span in sorted(found)]

@@ -28,14 +28,14 @@ _RAISED = lazy_pattern("(?<=[0-9])(?=[²³¹⁰⁴-⁹⁺⁻])")
 _LOWERED = lazy_pattern("(?<=[0-9])(?=[₀-₉])")
 _FRACTION = lazy_pattern("(?<=[0-9])(?=[¼-¾⅐-⅞])")
 _CASED_UNIT = lazy_pattern(
-    r"([0-9][ "
-    r"\u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)(?![A-Za-z0-9]))|([kKMGT]i?)B(?![A-Za-z0-9]))"
+    r"([0-9][ \u00a0\u202f]?)"
+    r"(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)(?![A-Za-z0-9]))|([kKMGT]i?)B(?![A-Za-z0-9]))"
 )
 """Units that differ in case only: mW and MW, kb and kB."""
 _QUOTED_LINE = lazy_pattern(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
 _BLOCK = lazy_pattern(
-    r"^[ \t>]*+(?>(?:[-*+][ \t]++|(?P<number>\d{1,9}[.)][ \t]++)|#{1,6}[ "
-    r"\t]++){0,100})(?:\[.\][ \t]++)?",
+    r"^[ \t>]*+(?>(?:[-*+][ \t]++|(?P<number>\d{1,9}[.)][ \t]++)|#{1,6}[ \t]++){0,100})"
+    r"(?:\[.\][ \t]++)?",
     re.MULTILINE,
 )
 _CHECKBOX = lazy_pattern(
@@ -65,18 +65,18 @@ _KATAKANA = "\u30a1-\u30fa\u30fc"
 _UNIT = (
     r"(?:%|‰|°[cfk]?|[$€£¥₹]|mega(?:wh?|v|a|pa|j|g|l)|[kmgt]i?byte"
     r"|[kmgtcdnpμ]?(?:wh|wp|w|g|m|l|s|v|hz|b|j|n|pa|k|ah|bar|bit|cal|mol|ω)(?:\^?[23])?"
-    r"(?:/[a-z]+)?|h|ha|ft|lbs?|oz|min|sec|ppm|rpm|db|ps|hp|mph|inch(?:es)?|eur|euros?|usd|dollars?|gbp|pounds?|chf|per "
-    r"?cent|prozent"
+    r"(?:/[a-z]+)?|h|ha|ft|lbs?|oz|min|sec|ppm|rpm|db|ps|hp|mph|inch(?:es)?"
+    r"|eur|euros?|usd|dollars?|gbp|pounds?|chf|per ?cent|prozent"
     r"|degrees?|grad|hundred|thousand|million(?:en)?|billion|trillion|tausend|milliarden?|mio|mrd)"
 )
 _LETTERS = rf"(?:[^\W{_SPACELESS}]|[\u0900-\u0963\u0966-\u0dff])++"
 _SIGN = r"(?:(?<![\w)%°-])(?:[-+.]|[±≈≤≥<>]\ ?)(?=[$€£¥₹.]?\ ?\d)\.?)"
 _JOINED = (
-    r"(?:(?<=[^\W\d_])'(?=[^\W\d_])|\.(?=\w)|(?<=\d)[,:'/^*×·⁄]-?(?=\d)|(?<=\d)-(?=\d)|(?<=\d)(?<!\d{4})\ "
-    r"(?=\d{3}(?!\d))"
+    r"(?:(?<=[^\W\d_])'(?=[^\W\d_])|\.(?=\w)|(?<=\d)[,:'/^*×·⁄]-?(?=\d)|(?<=\d)-(?=\d)"
+    r"|(?<=\d)(?<!\d{4})\ (?=\d{3}(?!\d))"
     r"|(?<=enty|irty|orty|ifty|ixty|ghty|nety)-)"
 )
-_WORD = lazy_pattern(
+_QUOTABLE_WORD = lazy_pattern(
     rf"[{_KATAKANA}]+|{_SIGN}?(?:[$€£¥₹]\ "
     rf"?(?=[\d.]))?{_LETTERS}(?:{_JOINED}{_LETTERS})*(?:(?<=\d)[ -]?{_UNIT}(?!{_LETTERS}))?"
 )
@@ -168,7 +168,7 @@ def is_word_border(text: str, at: int) -> bool:
     """Whether no word of a normalized text goes on at this position."""
     if not 0 < at < len(text) or _PLAIN_BORDER.match(text, at):
         return True
-    words = _WORD.finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
+    words = _QUOTABLE_WORD.finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
     return not any(word.start() < at < word.end() for word in words)
 
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
+from typing import NamedTuple
 
-from zkchat_cli.citations.quotes import BLOCK_BORDER
+from zkchat_cli.citations.nearest_wording import BLOCK_BORDER
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models.citations import Support
 from zkchat_cli.models.notes import ContentChunk, Similarities
@@ -37,13 +38,16 @@ _FEW_WORDS = 4
 _MOST_SIMILAR = 10
 _SHORTEST = 12
 _NUMBER = lazy_pattern(
-    r"(?<![0-9A-Za-z_.,])(?:(?P<about>about|around|roughly|nearly|almost|over|under|some|approximately|circa|ca\.|~|≈)\s*)?"
+    r"(?<![0-9A-Za-z_.,])"
+    r"(?:(?P<about>about|around|roughly|nearly|almost|over|under|some|approximately|circa|ca\.|~|≈)"
+    r"\s*)?"
     rf"(?P<number>{DIGITS})(?:st|nd|rd|th)?",
     re.IGNORECASE,
 )
 _NAME = lazy_pattern(r"(?<![\w'’])[A-Z][\w’'-]*\w")
 _NEGATION = lazy_pattern(
-    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|nicht|nie|kein\w*|ohne)\b|n['’]t\b|[不没沒未]",
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|nicht|nie|kein\w*|ohne)\b"
+    r"|n['’]t\b|[不没沒未]",
     re.IGNORECASE,
 )
 
@@ -63,73 +67,135 @@ class Evidence:
 
     @cached_property
     def words(self) -> frozenset[str]:
+        """The stems of all its words, and of its note's name."""
         return frozenset(map(stem, set(terms(self._text))))
 
     @cached_property
     def numbers(self) -> frozenset[str]:
+        """All its numbers, in digits."""
         return _all_numbers(self._text)
 
     @cached_property
-    def sentences(self) -> list[tuple[str, frozenset[str]]]:
-        """The sentences of the paragraphs, list items, rows and headings, with their words."""
-        texts = [" ".join(part.split()) for part in BLOCK_BORDER.split(self.chunk.text)]
-        return [
-            (sentence, frozenset(content_stems(sentence)))
-            for text in texts
-            if len(text) > _SHORTEST
-            for sentence in split_sentences(text)
+    def sentences(self) -> "list[_SourceSentence]":
+        """The sentences of the paragraphs, list items, rows and headings."""
+        found: list[_SourceSentence] = []
+        for block in BLOCK_BORDER.split(self.chunk.text):
+            text = " ".join(block.split())
+            if len(text) > _SHORTEST:
+                for sentence in split_sentences(text):
+                    words = frozenset(content_stems(sentence))
+                    found.append(_SourceSentence(sentence, words))
+        return found
+
+
+class _SourceSentence(NamedTuple):
+    """A sentence of a source, as it is written, and its stems."""
+
+    text: str
+    words: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _JudgedSentence:
+    """What a sentence of an answer says, compared with its sources."""
+
+    plain: str
+    sources: Sequence[Evidence]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(content_stems(self.plain))
+
+    @cached_property
+    def shared(self) -> float:
+        """The share of its words that the sources have."""
+        missing = self.words.difference(*(source.words for source in self.sources))
+        return (len(self.words) - len(missing)) / len(self.words)
+
+    @cached_property
+    def unknown_numbers(self) -> list[str]:
+        """Its exact numbers that no source has."""
+        found: list[str] = []
+        for number in _NUMBER.finditer(self.plain):
+            if not number["about"]:
+                found += number_parts(number["number"])
+        return [n for n in found if not any(n in source.numbers for source in self.sources)]
+
+    @cached_property
+    def names(self) -> list[str]:
+        return _names(self.plain)
+
+    @cached_property
+    def unknown_names(self) -> list[str]:
+        """Its names with a word that no source has."""
+        known = [source.words for source in self.sources]
+        return [name for name in self.names if _name_words(name).difference(*known)]
+
+    def similar_sentences(self) -> list[_SourceSentence]:
+        """The sentences of the sources that are about the same, as plain text, the most similar
+        first.
+        """
+        if self.shared < SAME:
+            return []
+        least = ceil(SAME * len(self.words))
+        alike = [
+            each
+            for source in self.sources
+            for each in source.sentences
+            if len(self.words & each.words) >= least
         ]
+        alike.sort(key=lambda each: (-len(self.words & each.words), len(each.words)))
+        return [
+            _SourceSentence(to_plain_text(each.text), each.words) for each in alike[:_MOST_SIMILAR]
+        ]
+
+    def contradicts(self, similar: Sequence[_SourceSentence]) -> bool:
+        """Whether the nearest sentence has another number or name in its place, or all with the
+        same words are negated and it is not.
+        """
+        nearest = similar[0].text
+        if self.unknown_numbers and _all_numbers(nearest) - _all_numbers(self.plain):
+            return True
+        other_names = (name for name in _names(nearest) if self.words.isdisjoint(_name_words(name)))
+        if self.unknown_names and any(other_names):
+            return True
+        equal = [
+            each
+            for each in similar
+            if len(self.words & each.words) >= EQUAL * len(self.words | each.words)
+        ]
+        negated = _is_negated(self.plain)
+        return bool(equal) and all(_is_negated(each.text) != negated for each in equal)
 
 
 def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
     """Whether the sources together support a sentence of an answer, which is without citation
     marks.
     """
-    plain = to_plain_text(sentence)
-    wanted = frozenset(content_stems(plain))
-    if not wanted or not sources or plain.rstrip().endswith(("?", "？")):
+    statement = _JudgedSentence(to_plain_text(sentence), sources)
+    is_question = statement.plain.rstrip().endswith(("?", "？"))
+    if is_question or not statement.words or not sources:
         return "unclear"
-    known = [source.words for source in sources]
-    shared = (len(wanted) - len(wanted.difference(*known))) / len(wanted)
-    stated = (
-        n
-        for found in _NUMBER.finditer(plain)
-        if not found["about"]
-        for n in number_parts(found["number"])
-    )
-    unknown = [n for n in stated if not any(n in source.numbers for source in sources)]
-    if not all(map(may_count, unknown)):
+    if not all(map(may_count, statement.unknown_numbers)):
         return "does_not_support"
-    every_name = _names(plain)
-    names = [name for name in every_name if frozenset(map(stem, terms(name))).difference(*known)]
-    if shared <= HARDLY:
-        is_other = (
-            len(wanted) >= _FEW_WORDS
-            and len(names) == len(every_name)
-            and _same_language(plain, sources)
-        )
-        return "does_not_support" if is_other else "unclear"
-    least = ceil(SAME * len(wanted))
-    alike = (
-        [each for source in sources for each in source.sentences if len(wanted & each[1]) >= least]
-        if shared >= SAME
-        else []
-    )
-    if not alike:
+    if statement.shared <= HARDLY:
+        return "does_not_support" if _is_about_other(statement) else "unclear"
+    similar = statement.similar_sentences()
+    if not similar:
         return "unclear"
-    alike.sort(key=lambda each: (-len(wanted & each[1]), len(each[1])))
-    same = [(to_plain_text(text), words) for text, words in alike[:_MOST_SIMILAR]]
-    nearest = same[0][0]
-    has_other_number = unknown and _all_numbers(nearest) - _all_numbers(plain)
-    has_other_name = names and any(
-        wanted.isdisjoint(map(stem, terms(name))) for name in _names(nearest)
-    )
-    negated = len(_NEGATION.findall(plain)) % 2
-    equal = [text for text, words in same if len(wanted & words) >= EQUAL * len(wanted | words)]
-    is_opposite = equal and all(len(_NEGATION.findall(text)) % 2 != negated for text in equal)
-    if has_other_number or has_other_name or is_opposite:
+    if statement.contradicts(similar):
         return "does_not_support"
-    return "supports" if shared >= MOSTLY and not unknown and not names else "unclear"
+    is_whole = not statement.unknown_numbers and not statement.unknown_names
+    return "supports" if statement.shared >= MOSTLY and is_whole else "unclear"
+
+
+def _is_about_other(statement: _JudgedSentence) -> bool:
+    """Whether a statement that shares hardly a word with its sources is about something else."""
+    return (
+        len(statement.words) >= _FEW_WORDS
+        and len(statement.unknown_names) == len(statement.names)
+        and _same_language(statement.plain, statement.sources)
+    )
 
 
 def judge_by_meaning(sentence: str, passages: Iterable[str], similarities: Similarities) -> Support:
@@ -148,24 +214,31 @@ def worst_support(judged: Iterable[Support]) -> Support | None:
 
 def _all_numbers(text: str) -> frozenset[str]:
     """Numbers in digits and small ones in words."""
-    words = (
-        NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in NUMBER_WORDS
-    )
-    return frozenset(
-        (
-            *words,
-            *(part for found in _NUMBER.finditer(text) for part in number_parts(found["number"])),
-        )
-    )
+    written = re.findall(r"[a-z]+", text.lower())
+    found = {NUMBER_WORDS[word] for word in written if word in NUMBER_WORDS}
+    for number in _NUMBER.finditer(text):
+        found.update(number_parts(number["number"]))
+    return frozenset(found)
+
+
+def _is_negated(text: str) -> bool:
+    """Whether a sentence has an odd number of negations."""
+    return len(_NEGATION.findall(text)) % 2 == 1
+
+
+def _name_words(name: str) -> frozenset[str]:
+    return frozenset(map(stem, terms(name)))
 
 
 def _names(text: str) -> list[str]:
     """Capitalized words, but not at the beginning of a sentence."""
-    return [
-        m[0]
-        for m in _NAME.finditer(text)
-        if m.start() > 2 and text[m.start() - 2] not in ".!?:" and m[0].lower() not in STOPWORDS
-    ]
+    found: list[str] = []
+    for name in _NAME.finditer(text):
+        at = name.start()
+        begins_sentence = at <= 2 or text[at - 2] in ".!?:"
+        if not begins_sentence and name[0].lower() not in STOPWORDS:
+            found.append(name[0])
+    return found
 
 
 def _same_language(sentence: str, sources: Iterable[Evidence]) -> bool:

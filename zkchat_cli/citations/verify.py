@@ -23,6 +23,7 @@ from zkchat_cli.citations.quotes import FoundQuotation
 from zkchat_cli.citations.sources import CitableSources
 from zkchat_cli.citations.support import judge_support, worst_support
 from zkchat_cli.models.citations import Citation, CitationVerdict, Support
+from zkchat_cli.text.spans import blank_spans
 from zkchat_cli.text.words import count_words
 
 
@@ -84,7 +85,7 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
 
 def _read_answer(answer: str, sources: CitableSources) -> _ReadAnswer:
     reading = marks.read_marks(answer)
-    text = marks.blank_spans(answer, reading.code)
+    text = blank_spans(answer, reading.code)
     quotations = find_quotations(answer, text)
     footnotes = read_footnotes(reading, answer, sources.matching_notes)
     written = marks_outside_quotations(reading.marks, quotations, answer)

@@ -31,6 +31,7 @@ from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.plain_text import remove_tags
 from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.text.spans import blank_spans
 from zkchat_cli.text.words import count_words
 from zkchat_cli.vault.note_parser import read_front_matter
 from zkchat_cli.vault.vault import Vault
@@ -150,17 +151,15 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     list_start, listed = _read_source_list(text, notes)
     body = text[:list_start]
     header = len(text) - len(text.split("\n", read_front_matter(text).lines)[-1])
-    prose = marks.blank_spans(
+    prose = blank_spans(
         body, [(0, header), *(found.span() for found in _NO_PROSE.finditer(body, header))]
     )
     reading = marks.read_marks(prose)
-    visible = marks.blank_spans(prose, reading.code)
-    visible = marks.blank_spans(
-        visible, [(link.start, link.end) for link in inline.wikilinks(visible)]
-    )
+    visible = blank_spans(prose, reading.code)
+    visible = blank_spans(visible, [(link.start, link.end) for link in inline.wikilinks(visible)])
     quotations = find_quotations(body, visible)
     footnotes = {**read_footnotes(reading, body, notes.matching_notes), **listed}
-    without_code = marks.blank_spans(body, reading.code)
+    without_code = blank_spans(body, reading.code)
     links = [
         CitationMark(link.start, link.end, name=name)
         for link in inline.loose_links(without_code)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.spans import is_inside
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
@@ -75,12 +76,10 @@ def find_imports(text: str) -> tuple[FileImport, ...]:
     if "@" not in text:
         return ()
     # 20 ms, which a text without an @ does not need
-    from zkchat_cli.citations import marks
+    from zkchat_cli.citations.marks import read_marks
 
-    code = marks.read_marks(text).code
-    outside_code = (
-        each for each in _written_imports(text) if not marks.is_inside(each.start, code)
-    )
+    code = read_marks(text).code
+    outside_code = (each for each in _written_imports(text) if not is_inside(each.start, code))
     return tuple(islice(outside_code, MAX_IMPORTS))
 
 
@@ -112,17 +111,17 @@ def read_import(wanted: FileImport, roots: ImportRoots) -> ImportedFile:
     if roots.folder:
         with suppress(VaultError):  # it was deleted
             folders.insert(0, filesystem.resolve_root(roots.folder))
-    is_inside = False
+    in_folder = False
     for base in folders:
         relative = _relative_to(wanted.path, base, folders[0])
         if relative is None:
             continue
-        is_inside = True
+        in_folder = True
         for name in (relative, *(relative + suffix for suffix in NOTE_SUFFIXES)):
             if os.path.lexists(base / name):
                 return _read_file(filesystem.resolve_inside(base, name), base, roots.vault)
     path = filesystem.printable(wanted.path)
-    if not is_inside:
+    if not in_folder:
         raise VaultError(
             f"@{path} is neither in the vault nor under the current folder",
             "Only files from there can be imported.",

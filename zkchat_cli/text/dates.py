@@ -1,7 +1,7 @@
 """Dates in a text ("last week", "in March", "seit Montag", 上周) as periods of days.
 
-A week begins on Monday, an ambiguous date is in the past, and `3/5/2024` is the third of May. "may",
-"march" and weekdays are dates only beside a number or a preposition.
+A week begins on Monday, an ambiguous date is in the past, and `3/5/2024` is the third of May.
+"may", "march" and weekdays are dates only beside a number or a preposition.
 """
 
 import re
