@@ -24,8 +24,8 @@ _DOUBLE = {"“": "”", "«": "»", "‹": "›", "「": "」", "『": "』", "
 _SINGLE_MARK = lazy_pattern("['‘’‚]")
 _SINGLE = {"'": "'", "‘": "’", "‚": "‘’"}
 _ELISION = lazy_pattern(
-    r"['‘](?:tis|twas|em|n|til|cause|round|\d0s)\b|(?:(?<=\bin )|(?<=\bof )|(?<=\bby "
-    r")|(?<=since )|(?<=from ))['‘]\d\d\b",
+    r"['‘](?:tis|twas|em|n|til|cause|round|\d0s)\b"
+    r"|(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=from ))['‘]\d\d\b",
     re.IGNORECASE,
 )
 _BLANK_LINE = lazy_pattern(r"\n[ \t>]*+(?=\n)")
@@ -59,6 +59,15 @@ class Quotation(NamedTuple):
     block: bool = False
 
 
+class AssignedQuote(NamedTuple):
+    """Quoted words that belong to a mark: a quotation, by its index, or the part of it before the
+    mark.
+    """
+
+    quotation: int
+    words: str
+
+
 def is_long_enough(words: str) -> bool:
     """Whether words in quotation marks are checked: a few words, or less with a digit; but not a
     name in quotation marks.
@@ -74,58 +83,74 @@ def find_quotations(answer: str, text: str) -> list[Quotation]:
     code do not count. A block quotation, unless it is a callout, counts as a whole if not most of
     it is in quotation marks.
     """
-    blank = [m.start() for m in _BLANK_LINE.finditer(text)]
+    blank = [found.start() for found in _BLANK_LINE.finditer(text)]
     found: list[Quotation] = []
     end = 0
     for first, last in sorted([*_pairs(answer, text, blank), *_single_pairs(answer, text, blank)]):
         if first >= end and is_long_enough(answer[first + 1 : last]):
             end = last + 1
             found.append(Quotation(first, end, answer[first + 1 : last]))
-    starts = [quotation.start for quotation in found]
+    blocks = _block_quotations(answer, text, found)
+    outside = [
+        each for each in found if not any(block.start <= each.start < block.end for block in blocks)
+    ]
+    return sorted([*blocks, *outside])
+
+
+def _block_quotations(answer: str, text: str, marked: Sequence[Quotation]) -> list[Quotation]:
+    """The block quotations that count as a whole. `marked`: those in quotation marks."""
+    starts = [quotation.start for quotation in marked]
     blocks: list[Quotation] = []
     for block in _BLOCK_QUOTATION.finditer(text):
         start = block.start()
-        end = block.start() + len(answer[block.start() : block.end()].rstrip())
+        end = start + len(answer[start : block.end()].rstrip())
         words = _QUOTE_SIGN.sub("", answer[start:end]).strip()
-        inner = found[bisect_left(starts, start) : bisect_left(starts, end)]
+        inner = marked[bisect_left(starts, start) : bisect_left(starts, end)]
         is_quoted = 2 * sum(len(each.words) for each in inner) > len(words)
         if not words.startswith("[!") and is_long_enough(words) and not is_quoted:
             blocks.append(Quotation(start, end, words, block=True))
-    return sorted(
-        [
-            *blocks,
-            *(
-                each
-                for each in found
-                if not any(block.start <= each.start < block.end for block in blocks)
-            ),
-        ]
-    )
+    return blocks
 
 
 def _pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Pairs of double marks. Each closing mark closes the last open one of its kind; an unclosed
-    mark is no quotation. Marks that can open and close open before a word and close after one, in
-    the same paragraph.
+    mark is no quotation.
     """
-    marks = [(m.start(), m[0]) for m in _QUOTE_MARK.finditer(text)]
+    marks = [(found.start(), found[0]) for found in _QUOTE_MARK.finditer(text)]
     for opening, closings in _DOUBLE.items():
-        is_flat = opening in _FLAT
-        open_: list[int] = []
-        for at, mark in marks:
-            if mark != opening and mark not in closings:
-                continue
-            if is_flat and open_ and bisect_right(blank, open_[0]) != bisect_right(blank, at):
-                open_.clear()
-            if (
-                open_
-                and mark in closings
-                and not (is_flat and (answer[at - 1].isspace() or _in_word(text, at + 1)))
-            ):
-                yield open_.pop(), at
-            elif mark == opening and not (
-                is_flat and (not answer[at + 1 : at + 2].strip() or (at and _in_word(text, at - 1)))
-            ):
+        own = [(at, mark) for at, mark in marks if mark == opening or mark in closings]
+        if opening in _FLAT:
+            yield from _flat_pairs(own, opening, answer, text, blank)
+        else:
+            yield from _nested_pairs(own, opening)
+
+
+def _nested_pairs(marks: Iterable[tuple[int, str]], opening: str) -> Iterator[tuple[int, int]]:
+    """Pairs of marks that only open or only close."""
+    open_: list[int] = []
+    for at, mark in marks:
+        if mark == opening:
+            open_.append(at)
+        elif open_:
+            yield open_.pop(), at
+
+
+def _flat_pairs(
+    marks: Iterable[tuple[int, str]], opening: str, answer: str, text: str, blank: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Pairs of marks that can open and close: they open before a word and close after one, in the
+    same paragraph.
+    """
+    open_: list[int] = []
+    for at, mark in marks:
+        if open_ and bisect_right(blank, open_[0]) != bisect_right(blank, at):
+            open_.clear()
+        may_close = not answer[at - 1].isspace() and not _in_word(text, at + 1)
+        if open_ and mark in _FLAT[opening] and may_close:
+            yield open_.pop(), at
+        elif mark == opening:
+            begins_word = bool(answer[at + 1 : at + 2].strip())
+            if begins_word and not (at and _in_word(text, at - 1)):
                 open_.append(at)
 
 
@@ -134,32 +159,27 @@ def _single_pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tupl
     ("the dogs' bowl"), before "tis". So a closing mark after an s counts only if no other follows
     before the next quotation or the paragraph's end.
     """
-    marks = [(m.start(), m[0]) for m in _SINGLE_MARK.finditer(text)]
+    marks = [(found.start(), found[0]) for found in _SINGLE_MARK.finditer(text)]
     for opening, closings in _SINGLE.items():
-        opens = [
-            at
-            for at, mark in marks
-            if mark == opening
-            and not _is_letter(text[at - 1 : at])
-            and answer[at + 1 : at + 2].strip()
-        ]
-        opens = [at for at in opens if not _ELISION.match(text, at)]
-        closes = [
-            at
-            for at, mark in marks
-            if mark in closings
-            and answer[at - 1 : at].strip()
-            and not _is_letter(text[at + 1 : at + 2])
-        ]
+        opens = [at for at, mark in marks if mark == opening and _opens_single(answer, text, at)]
+        closes = [at for at, mark in marks if mark in closings and _closes_single(answer, text, at)]
         for at, following in pairwise([*opens, len(text)]):
-            border = next(iter(blank[bisect_right(blank, at) :][:1]), len(text))
+            next_blank = bisect_right(blank, at)
+            border = blank[next_blank] if next_blank < len(blank) else len(text)
             last = min(following, border, at + _LONGEST_SINGLE)
             inside = closes[bisect_right(closes, at) : bisect_right(closes, last)]
             if inside:
-                yield (
-                    at,
-                    next((close for close in inside if text[close - 1] not in "sS"), inside[0]),
-                )
+                certain = (close for close in inside if text[close - 1] not in "sS")
+                yield at, next(certain, inside[0])
+
+
+def _opens_single(answer: str, text: str, at: int) -> bool:
+    begins_word = bool(answer[at + 1 : at + 2].strip())
+    return begins_word and not _is_letter(text[at - 1 : at]) and not _ELISION.match(text, at)
+
+
+def _closes_single(answer: str, text: str, at: int) -> bool:
+    return bool(answer[at - 1 : at].strip()) and not _is_letter(text[at + 1 : at + 2])
 
 
 def _is_letter(c: str) -> bool:
@@ -196,44 +216,52 @@ def marks_outside_quotations(
 
 def assign_quotes(
     spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], answer: str, text: str
-) -> list[list[tuple[int, str]]]:
-    """The quotations of each mark, as their indexes and words. A quotation with marks in it belongs
+) -> list[list[AssignedQuote]]:
+    """The quotations of each mark. A quotation with marks in it belongs
     to them, another one to the mark behind it in its paragraph, and to those adjacent to that, or
     else to the one that introduces it. `text` is the answer with spaces in place of its code.
     """
-    quotes: list[list[tuple[int, str]]] = [[] for _ in spans]
+    quotes: list[list[AssignedQuote]] = [[] for _ in spans]
     starts = [start for start, _ in spans]
     borders = [found.start() for found in _BORDER.finditer(text)]
     introduced_by: int | None = None
     for index, quotation in enumerate(quotations):
-        first = bisect_left(starts, quotation.start)
+        before = bisect_left(starts, quotation.start) - 1
         following = bisect_left(starts, quotation.end)
-        gap = (text, quotations[index - 1].end - 2, quotation.start)
-        continues = introduced_by == first - 1 and not (
-            quotation.block or _SENTENCE_ENDS.search(*gap) or _BORDER.search(*gap)
-        )
-        introduced_by = (
-            first - 1
-            if continues or (first and _introduces(spans[first - 1][1], quotation, text))
-            else None
-        )
-        if first < following:
-            for at, words in _inner_quotes(quotation, range(first, following), spans, answer):
-                quotes[at].append((index, words))
+        continues = introduced_by == before and _continues(quotations, index, text)
+        if not continues:
+            is_introduced = before >= 0 and _introduces(spans[before][1], quotation, text)
+            introduced_by = before if is_introduced else None
+        if before + 1 < following:
+            inside = range(before + 1, following)
+            for at, words in _inner_quotes(quotation, inside, spans, answer):
+                quotes[at].append(AssignedQuote(index, words))
         elif following < len(spans) and _is_followed(
             quotation, starts[following], text, borders, introduced=introduced_by is not None
         ):
-            quotes[following].append((index, quotation.words))
-            while (
-                not quotation.block
-                and following + 1 < len(spans)
-                and starts[following + 1] == spans[following][1]
-            ):
-                following += 1
-                quotes[following].append((index, quotation.words))
+            for at in _marks_behind(quotation, following, spans):
+                quotes[at].append(AssignedQuote(index, quotation.words))
         elif introduced_by is not None:
-            quotes[introduced_by].append((index, quotation.words))
+            quotes[introduced_by].append(AssignedQuote(index, quotation.words))
     return quotes
+
+
+def _continues(quotations: Sequence[Quotation], index: int, text: str) -> bool:
+    """Whether a quotation is in the same sentence as the one before it."""
+    quotation = quotations[index]
+    gap = (text, quotations[index - 1].end - 2, quotation.start)
+    return not (quotation.block or _SENTENCE_ENDS.search(*gap) or _BORDER.search(*gap))
+
+
+def _marks_behind(
+    quotation: Quotation, first: int, spans: Sequence[tuple[int, int]]
+) -> Iterator[int]:
+    """The first mark behind a quotation, and those adjacent to it."""
+    at = first
+    yield at
+    while not quotation.block and at + 1 < len(spans) and spans[at + 1][0] == spans[at][1]:
+        at += 1
+        yield at
 
 
 def is_beside(span: tuple[int, int], quotation: Quotation, text: str) -> bool:

@@ -17,7 +17,7 @@ from zkchat_cli.citations.cut_sentences import (
     changes_what_precedes,
     without_operators,
 )
-from zkchat_cli.citations.nearest_wording import LEAST_SHARE, Wording, find_nearest, fold_in_place
+from zkchat_cli.citations.nearest_words import LEAST_SHARE, Wording, find_nearest, fold_in_place
 from zkchat_cli.citations.normalized_text import (
     NormalizedText,
     find_words,

@@ -13,7 +13,7 @@ from functools import cached_property
 from math import ceil
 from typing import NamedTuple
 
-from zkchat_cli.citations.nearest_wording import BLOCK_BORDER
+from zkchat_cli.citations.nearest_words import BLOCK_BORDER
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models.citations import Support
 from zkchat_cli.models.notes import ContentChunk, Similarities
