@@ -48,18 +48,20 @@ def find_key(provider: str, variable: str, env: Mapping[str, str], where: AppPat
     """The key of a provider for its own address, from the environment, else from the file, else an
     empty one.
     """
-    if value := env.get(variable, "").strip():
+    value = env.get(variable, "").strip()
+    if value:
         return ApiKey(value, "environment", variable)
     try:
         stored = read_keys(where)
-    except ConfigError:  # `doctor` and `keys` report it
+    except ConfigError:
+        # `doctor` and `keys` report it
         stored = {}
-    keys = {
-        name.removeprefix(provider).strip(): key
-        for name, key in stored.items()
-        if name.partition(" ")[0] == provider
-    }
-    return ApiKey(variable=variable, stored=keys).for_address("")
+    by_address = {}
+    for name, key in stored.items():
+        owner, _, address = name.partition(" ")
+        if owner == provider:
+            by_address[address.strip()] = key
+    return ApiKey(variable=variable, stored=by_address).for_address("")
 
 
 def stored_name(provider: str, address: str) -> str:
@@ -77,7 +79,7 @@ def read_keys(where: AppPaths) -> dict[str, str]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError):
-        # No `from`: its text may quote a key
+        # Without the cause: its text may quote a key
         raise ConfigError(
             f"the key file {file} cannot be read",
             "Correct it, or delete it and set the keys again.",
@@ -87,16 +89,9 @@ def read_keys(where: AppPaths) -> dict[str, str]:
 
 def write_keys(keys: Mapping[str, str], where: AppPaths) -> None:
     """Replace the file, which others can never read, not even for a moment. Raises ConfigError,
-    also for what cannot be a key.
+    also for a text that cannot be a key.
     """
-    if any(
-        not key
-        or len(key) > MAX_KEY
-        or not key.isascii()
-        or not key.isprintable()
-        or set(key) & set(" \"'")
-        for key in keys.values()
-    ):
+    if not all(map(_may_be_key, keys.values())):
         raise ConfigError(
             "that is not a valid key: it is empty, or has characters that are not valid in one",
             "Copy only the key.",
@@ -115,3 +110,8 @@ def write_keys(keys: Mapping[str, str], where: AppPaths) -> None:
             f"the key file {where.keys_file} cannot be written: {reason(e)}",
             "Check its folder and the disk.",
         ) from None
+
+
+def _may_be_key(text: str) -> bool:
+    has_valid_characters = text.isascii() and text.isprintable() and not set(text) & set(" \"'")
+    return 0 < len(text) <= MAX_KEY and has_valid_characters

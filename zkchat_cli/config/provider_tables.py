@@ -7,7 +7,7 @@ should not pay for loading the others.
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from pydantic import create_model
 
@@ -56,8 +56,8 @@ def config_schema(names: Iterable[str] | None = None) -> type[Config]:
 @cache
 def _with_tables(tables: tuple[tuple[str, type[Section]], ...]) -> type[Config]:
     """Made once for each choice of tables: pydantic takes 4 ms for it."""
-    fields = {name: (table, table()) for name, table in tables}
-    return create_model("Config", __base__=Config, **fields)  # type: ignore[call-overload, no-any-return]
+    fields: dict[str, Any] = {name: (table, table()) for name, table in tables}
+    return create_model("Config", __base__=Config, **fields)
 
 
 def is_provider_setting(key: str) -> bool:

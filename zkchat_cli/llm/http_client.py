@@ -274,7 +274,8 @@ class Endpoint:
     def _exchange(
         self, url: str, body: Mapping[str, Any] | None, seconds: float, max_bytes: int
     ) -> "_Answer":
-        import httpx  # deferred: see the top of this file
+        # Deferred: see the top of this file
+        import httpx
 
         if self._client is None:
             self._client = open_client(self, httpx.Client)
@@ -329,7 +330,8 @@ def open_client(server: Endpoint, make: "type[C]", **options: Any) -> "C":
 @cache
 def _tls() -> "ssl.SSLContext":
     """Made once: reading all certificates takes 20 ms, which no message should pay."""
-    import httpx  # deferred: see the top of this file
+    # Deferred: see the top of this file
+    import httpx
 
     return httpx.create_ssl_context()
 

@@ -16,7 +16,8 @@ WINDOW_KEYS = (
     "context_window",  # Groq
     "loaded_context_length",  # LM Studio
     "max_context_length",  # LM Studio
-    "n_ctx",  # llama.cpp, in a table `meta`
+    # llama.cpp, in a table `meta`
+    "n_ctx",
 )
 """Where the servers' lists of models have a model's window."""
 

@@ -75,7 +75,7 @@ _PRONOUN = lazy_pattern(
     re.I,
 )
 # Only the words of dates matter here, not the days that they mean; the search knows what day it is
-_ANY_DAY = date(1950, 1, 1)
+_ANY_DAY = date(year=1950, month=1, day=1)
 _YEAR = lazy_pattern(r"\b\d{4}\b")
 _OPERATORS = lazy_pattern(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
 """A question about `find -name` excludes nothing, and words in quotation marks need not be found as
