@@ -15,19 +15,18 @@ from pathlib import Path
 from zkchat_cli.fileio import atomic_write, make_private_folder, open_regular, read_file
 from zkchat_cli.text.words import replace_surrogates
 
+# Bytes of a file that are read to delete lines, and of one that is loaded
 MAX_BYTES = 100_000_000
 MAX_LOADED = 10_000_000
+_NAME_LENGTH = 16
 # An entry begins with its date; the typed lines after it begin with `+`
 _ENTRY = re.compile(rb"^(?=# )", re.MULTILINE)
 
 
 def history_file(folder: Path, vault: str) -> Path:
     """The file for the notes of `vault`; `folder` is the store's."""
-    return (
-        folder
-        / "history"
-        / hashlib.sha256(vault.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    )
+    digest = hashlib.sha256(vault.encode("utf-8", "surrogateescape")).hexdigest()
+    return folder / "history" / digest[:_NAME_LENGTH]
 
 
 def read_lines(file: Path) -> Iterator[str]:
@@ -35,15 +34,17 @@ def read_lines(file: Path) -> Iterator[str]:
     cannot be read.
     """
     with suppress(OSError), open_regular(file) as opened:
-        opened.seek(max(0, os.fstat(opened.fileno()).st_size - MAX_LOADED))
-        # A line that was typed begins with +
-        entries = opened.read(MAX_LOADED).decode("utf-8", "replace").split("\n# ")[1:]
+        size = os.fstat(opened.fileno()).st_size
+        opened.seek(max(0, size - MAX_LOADED))
+        text = opened.read(MAX_LOADED).decode("utf-8", "replace")
+        # What is before the first date is a part of an entry
+        _, *entries = text.split("\n# ")
         for entry in reversed(entries):
-            yield "\n".join(line[1:] for line in entry.split("\n") if line.startswith("+"))
+            yield _typed_lines(entry)
 
 
 def append_line(file: Path, text: str) -> None:
-    """Add what was typed. Without effect where that is not possible: a full disk costs a line of
+    """Add what was typed. If that is not possible nothing happens: a full disk costs a line of
     history, not the chat.
     """
     typed = "".join(f"+{line}\n" for line in replace_surrogates(text).split("\n"))
@@ -61,16 +62,24 @@ def delete_lines(file: Path, texts: set[str]) -> None:
     """
     if not file.exists():
         return
-    remaining = []
     entries = _ENTRY.split(read_file(file, MAX_BYTES))
-    for entry in entries:
-        lines = entry.decode("utf-8", "replace").split("\n")
-        typed = ["\n".join(line[1:] for line in lines if line.startswith("+")).strip()]
-        # The argument, and that after a number: `/rename TITLE`, `/edit 2 QUESTION`
-        if typed[0].startswith("/"):
-            argument = typed[0].split(maxsplit=1)[-1]
-            typed += [argument, argument.split(maxsplit=1)[-1]]
-        if texts.isdisjoint(typed):
-            remaining.append(entry)
+    remaining = [entry for entry in entries if texts.isdisjoint(_typed_texts(entry))]
     if len(remaining) < len(entries):
         atomic_write(file, b"".join(remaining), private=True)
+
+
+def _typed_texts(entry: bytes) -> list[str]:
+    """What was typed, and of a command also its argument and what is after a number: `/rename
+    TITLE`, `/edit 2 QUESTION`.
+    """
+    typed = _typed_lines(entry.decode("utf-8", "replace")).strip()
+    if not typed.startswith("/"):
+        return [typed]
+    argument = typed.split(maxsplit=1)[-1]
+    after_number = argument.split(maxsplit=1)[-1]
+    return [typed, argument, after_number]
+
+
+def _typed_lines(entry: str) -> str:
+    """The typed lines of an entry, without the `+` at their beginning."""
+    return "\n".join(line[1:] for line in entry.split("\n") if line.startswith("+"))
