@@ -16,12 +16,12 @@ Document = dict[str, Any]
 _FORMAT = ConversationArchive.model_fields["format"].default
 _NEWEST = ConversationArchive.model_fields["version"].default
 _WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
-# A few bytes of an export of version 2 can ask for any number of entries in its lists, and for any
-# number of words. Entries of all lists, and characters of all messages of its prompts:
+# Entries of all lists, and characters of all messages, in the prompts of an export of version 2: a
+# few bytes of it can ask for any number
 _MOST_LISTED = 10_000_000
 _MOST_CHARACTERS = 500_000_000
-# Fields of a message that development versions wrote into exports of versions 1 to 3: what they
-# say is nowhere used
+# Fields of a message that development versions wrote into exports of versions 1 to 3; nothing uses
+# them any more
 _REMOVED_FIELDS = ("priority", "priority_set", "goal")
 # The kinds of a run in a list of version 2: from the list before, or from all entries
 _OF_LIST_BEFORE = 0

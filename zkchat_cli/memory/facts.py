@@ -41,7 +41,7 @@ something else gets .12 facts (.04, .02).
 # So many cosines show what is usual: some models give .75 to unrelated texts. Only what is above it
 # is similar.
 MIN_FOR_AVERAGE = 10
-# Items of which the one with most of a message's words says how well words fit
+# How many of the best items are asked how much of the message they have: the most counts
 _BEST = 3
 MAX_FACT = 2_000  # characters
 # Characters in the description of a fact's source

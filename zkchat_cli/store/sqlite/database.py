@@ -25,14 +25,16 @@ _CACHE_SIZE = 4_000
 
 
 class StoreDatabase(sqlite3.Connection):
-    """A connection whose parameters need not be valid Unicode: ids, paths and queries may have lone
-    surrogates.
+    """A connection that takes any text as a parameter: ids, paths and queries may have lone
+    surrogates, which are no valid Unicode.
     """
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """Run one statement."""
         return super().execute(sql, _to_utf8(parameters))
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        """Run one statement for each set of parameters."""
         return super().executemany(sql, map(_to_utf8, parameters))
 
 

@@ -14,7 +14,9 @@ _TOKENS = """(
             )))
             ELSE 0 END
         )"""
-"""A message's token count; an imported one may be any number, and the sum must fit into 64 bits."""
+"""A message's token count. In an imported message it can be any number, and the sum of all must fit
+into 64 bits.
+"""
 
 _IS_CHAT = """(
             NEW.role = 'user'

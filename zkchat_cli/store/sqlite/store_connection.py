@@ -56,5 +56,6 @@ class StoreConnection:
             return StoreChanges(own=db.total_changes, others=others)
 
     def close(self) -> None:
+        """Close the connection; every later call raises StoreError."""
         with self.reading("be closed") as db:
             db.close()
