@@ -91,21 +91,35 @@ def _numbered(
     known: Collection[int],
 ) -> CitingMark | None:
     """A mark with numbers. One that only the text defines cites the notes that it names there."""
-    before = answer[mark.start - 1 : mark.start] if mark.start else ""
     defined = tuple(number for number in mark.numbers if number in footnotes)
     numbers = tuple(n for n in mark.numbers if n not in footnotes or n in known)
-    notes = tuple(note for number in defined for note in footnotes[number].notes)
-    # `[text][1]` is a link to the defined address
-    if defined and not notes and before == "]" and mark.start != end_before:
+    notes = _noted(defined, footnotes)
+    if defined and not notes and _is_reference(mark, answer, end_before):
         return None
     if not numbers:
         return CitingMark(mark._replace(numbers=()), notes, defined) if notes else None
+    if not _may_cite(mark, answer, known):
+        return None
+    cited = mark._replace(numbers=numbers)
+    return CitingMark(cited, defined=tuple(n for n in defined if n in known))
+
+
+def _is_reference(mark: CitationMark, answer: str, end_before: int) -> bool:
+    """Whether a mark is the second half of `[text][1]`, a link to the defined address."""
+    is_behind_bracket = mark.start > 0 and answer[mark.start - 1] == "]"
+    return is_behind_bracket and mark.start != end_before
+
+
+def _noted(numbers: Iterable[int], footnotes: Mapping[int, Footnote]) -> tuple[str, ...]:
+    """The notes that footnotes with these numbers name."""
+    return tuple(note for number in numbers for note in footnotes[number].notes)
+
+
+def _may_cite(mark: CitationMark, answer: str, known: Collection[int]) -> bool:
+    """Whether the numbers of a mark are rather sources than years or the index of an array."""
     if _are_years(mark.numbers, known):
-        return None
-    if _is_index(mark, answer, before) and not any(number in known for number in mark.numbers):
-        return None
-    defined = tuple(number for number in defined if number in numbers)
-    return CitingMark(mark._replace(numbers=numbers), defined=defined)
+        return False
+    return not _is_index(mark, answer) or any(number in known for number in mark.numbers)
 
 
 def _are_years(numbers: Iterable[int], known: Collection[int]) -> bool:
@@ -114,8 +128,9 @@ def _are_years(numbers: Iterable[int], known: Collection[int]) -> bool:
     return all(number in _YEARS and number > largest for number in numbers)
 
 
-def _is_index(mark: CitationMark, answer: str, before: str) -> bool:
+def _is_index(mark: CitationMark, answer: str) -> bool:
     """Whether a mark stands right behind a word, as the index of an array does."""
+    before = answer[mark.start - 1 : mark.start] if mark.start else ""
     is_bare = answer[mark.start] == "[" and answer[mark.start + 1].isdigit()
     return is_bare and before.isascii() and before.isalpha()
 

@@ -7,15 +7,22 @@ defines. A quotation without a source may be in any note. Verdicts are those of 
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from zkchat_cli.citations import marks
-from zkchat_cli.citations.citing_marks import Footnote, citing_marks, read_footnote, read_footnotes
+from zkchat_cli.citations.citing_marks import (
+    CitingMark,
+    Footnote,
+    citing_marks,
+    read_footnote,
+    read_footnotes,
+)
 from zkchat_cli.citations.marks import CitationMark
 from zkchat_cli.citations.quotations import (
+    Quotation,
     assign_quotes,
     find_quotations,
     is_beside,
@@ -147,75 +154,86 @@ class _Notes:
         return self.read(self._vault.notes_quoted(words))
 
 
-def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
-    list_start, listed = _read_source_list(text, notes)
+class _ReadText(NamedTuple):
+    """A text without its list of sources, read for quotations. `prose` has spaces in place of
+    comments and tags, `visible` also in place of code and wikilinks.
+    """
+
+    body: str
+    prose: str
+    visible: str
+    reading: marks.MarkedText
+    quotations: list[Quotation]
+
+
+def _read_text(text: str, list_start: int) -> _ReadText:
     body = text[:list_start]
     header = len(text) - len(text.split("\n", read_front_matter(text).lines)[-1])
-    prose = blank_spans(
-        body, [(0, header), *(found.span() for found in _NO_PROSE.finditer(body, header))]
-    )
+    hidden = [found.span() for found in _NO_PROSE.finditer(body, header)]
+    prose = blank_spans(body, [(0, header), *hidden])
     reading = marks.read_marks(prose)
     visible = blank_spans(prose, reading.code)
     visible = blank_spans(visible, [(link.start, link.end) for link in inline.wikilinks(visible)])
-    quotations = find_quotations(body, visible)
-    footnotes = {**read_footnotes(reading, body, notes.matching_notes), **listed}
-    without_code = blank_spans(body, reading.code)
-    links = [
-        CitationMark(link.start, link.end, name=name)
-        for link in inline.loose_links(without_code)
-        if (name := _linked_name(link))
-    ]
-    written = marks_outside_quotations(
-        sorted([*reading.marks, *links], key=lambda mark: mark.start), quotations, prose
-    )
-    starts = [mark.start for mark in written]
-    # Within words that a note has: they belong to the note
-    of_notes: set[CitationMark] = set()
-    for quotation in quotations:
-        inside = (
-            ()
-            if quotation.block
-            else written[bisect_left(starts, quotation.start) : bisect_left(starts, quotation.end)]
-        )
-        if (
-            inside
-            and find_quotation(quotation.words, notes.all_with(quotation.words)).verdict
-            == "verified"
-        ):
-            of_notes.update(inside)
-    citing = list(
-        citing_marks(
-            [mark for mark in written if mark not in of_notes],
-            prose,
-            notes.matching_notes,
-            footnotes,
-        )
-    )
-    found: list[_WrittenQuotation] = []
-    for cited, quotes in zip(
-        citing,
-        assign_quotes([cited.mark.span for cited in citing], quotations, prose, visible),
-        strict=True,
-    ):
-        for index, words in quotes:
-            is_named = is_beside(cited.mark.span, quotations[index], visible)
-            found.append(_WrittenQuotation(quotations[index].start, words, cited.notes, is_named))
+    return _ReadText(body, prose, visible, reading, find_quotations(body, visible))
+
+
+def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
+    """The quotations of a text in its order, with the notes that it names for them."""
+    list_start, listed = _read_source_list(text, notes)
+    read = _read_text(text, list_start)
+    footnotes = {**read_footnotes(read.reading, read.body, notes.matching_notes), **listed}
+    written = _marks_of_text(read, notes)
+    citing = list(citing_marks(written, read.prose, notes.matching_notes, footnotes))
+    found = _cited_quotations(read, citing)
     assigned = {each.at for each in found}
-    found += [_WrittenQuotation(q.start, q.words) for q in quotations if q.start not in assigned]
     found += [
-        _WrittenQuotation(len(text), words, note.notes, True)
-        for note in footnotes.values()
-        for words in note.quotes
+        _WrittenQuotation(q.start, q.words) for q in read.quotations if q.start not in assigned
     ]
+    for note in footnotes.values():
+        found += [
+            _WrittenQuotation(len(text), words, note.notes, is_named=True) for words in note.quotes
+        ]
     unique = {(each.at, each.words): each for each in reversed(found)}
-    return sorted(
-        (
-            each
-            for each in unique.values()
-            if each.is_named or count_words(each.words) >= FEWEST_WORDS
-        ),
-        key=lambda each: each.at,
-    )
+    checked = [
+        each for each in unique.values() if each.is_named or count_words(each.words) >= FEWEST_WORDS
+    ]
+    return sorted(checked, key=lambda each: each.at)
+
+
+def _marks_of_text(read: _ReadText, notes: _Notes) -> list[CitationMark]:
+    """The citation marks and links that may name a source. Those within words that a note has
+    belong to the note.
+    """
+    links = [
+        CitationMark(link.start, link.end, name=_linked_name(link))
+        for link in inline.loose_links(blank_spans(read.body, read.reading.code))
+    ]
+    links = [mark for mark in links if mark.name]
+    in_order = sorted([*read.reading.marks, *links], key=lambda mark: mark.start)
+    written = marks_outside_quotations(in_order, read.quotations, read.prose)
+    starts = [mark.start for mark in written]
+    of_notes: set[CitationMark] = set()
+    for quotation in read.quotations:
+        first = bisect_left(starts, quotation.start)
+        last = bisect_left(starts, quotation.end)
+        if not quotation.block and first < last:
+            found = find_quotation(quotation.words, notes.all_with(quotation.words))
+            if found.verdict == "verified":
+                of_notes.update(written[first:last])
+    return [mark for mark in written if mark not in of_notes]
+
+
+def _cited_quotations(read: _ReadText, citing: Sequence[CitingMark]) -> list[_WrittenQuotation]:
+    """The quotations that belong to a mark."""
+    spans = [cited.mark.span for cited in citing]
+    assigned = assign_quotes(spans, read.quotations, read.prose, read.visible)
+    found: list[_WrittenQuotation] = []
+    for cited, quotes in zip(citing, assigned, strict=True):
+        for index, words in quotes:
+            quotation = read.quotations[index]
+            is_named = is_beside(cited.mark.span, quotation, read.visible)
+            found.append(_WrittenQuotation(quotation.start, words, cited.notes, is_named))
+    return found
 
 
 def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote]]:
@@ -284,10 +302,6 @@ def _find_source(words: str, quotation: _WrittenQuotation, notes: _Notes) -> Fou
         return found
     if found.verdict == "verified":
         return found._replace(verdict="misquoted", nearest=" ".join(words.split()))
-    return (
-        here
-        if here.verdict == "misquoted"
-        else found._replace(verdict="misquoted")
-        if found.verdict == "cut"
-        else found
-    )
+    if here.verdict == "misquoted":
+        return here
+    return found._replace(verdict="misquoted") if found.verdict == "cut" else found

@@ -35,7 +35,8 @@ class WrittenLink(NamedTuple):
     alias: str | None = None
     embed: bool = False
     line: int = 1
-    end: int = 0  # the position after the link
+    # The position after the link
+    end: int = 0
     # Start and end of a Markdown link's destination, or of what is in the brackets of a wikilink
     place: tuple[int, int] = (0, 0)
 
@@ -81,11 +82,9 @@ def fold_name(name: str) -> str:
     """`name` in lower case and one Unicode form (NFC), because file systems and people mix them;
     diacritics count.
     """
-    return (
-        name.lower()
-        if name.isascii()
-        else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
-    )
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def note_name(path: str) -> str:
@@ -155,7 +154,18 @@ class ResolvedTarget(NamedTuple):
 
 
 _OTHER_NAMES: tuple[Literal["alias", "title"], ...] = ("alias", "title")
-_Rank = tuple[bool, bool, bool, int, str]
+
+
+class _Rank(NamedTuple):
+    """How well a file fits a target; smaller is better."""
+
+    is_no_path: bool
+    is_elsewhere: bool
+    is_spelled_otherwise: bool
+    length: int
+    path: str
+
+
 _REASONS = (
     "the exact path in the vault",
     "in the note's own folder",
@@ -174,74 +184,86 @@ def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> ResolvedTa
     """
     target = link.text
     is_wikilink = link.kind == "wikilink"
+    if not target and source:
+        return ResolvedTarget(source, "found")
     if not target:
-        return (
-            ResolvedTarget(source, "found")
-            if source
-            else ResolvedTarget(None, "broken" if is_wikilink else None)
-        )
+        return ResolvedTarget(None, "broken" if is_wikilink else None)
     names = lookup(link_key(target))
     folder = source.rpartition("/")[0] if source else ""
-    if ranked := _rank_files(
-        target,
-        folder,
-        [n.path for n in names if n.kind == "note" or (n.kind == "file" and is_wikilink)],
-    ):
-        # not ambiguous if the target is the whole path, folders included; a bare name never is
-        return _choose(ranked, is_certain="/" in target.strip("/") and not ranked[0][0])
+    kinds = ("note", "file") if is_wikilink else ("note",)
+    ranked = _rank_files(target, folder, [name.path for name in names if name.kind in kinds])
+    if ranked:
+        # Not ambiguous if the target is the whole path, folders included; a bare name never is
+        is_whole_path = "/" in target.strip("/") and not ranked[0].is_no_path
+        return _choose(ranked, is_certain=is_whole_path)
     if not is_wikilink:
         return ResolvedTarget(None, "broken" if target.lower().endswith(NOTE_SUFFIXES) else None)
+    return _resolve_other_name(target, names)
+
+
+def _resolve_other_name(target: str, names: Sequence[LinkName]) -> ResolvedTarget:
+    """The note with this alias, else with this title."""
+    wanted = fold_name(target)
     for kind in _OTHER_NAMES:
-        if paths := {
-            n.path for n in names if n.kind == kind and fold_name(n.spelled) == fold_name(target)
-        }:
-            return _choose(
-                sorted((False, False, False, len(path), path) for path in paths)
-            )._replace(via=kind)
+        paths = {
+            name.path for name in names if name.kind == kind and fold_name(name.spelled) == wanted
+        }
+        if paths:
+            ranked = sorted(_Rank(False, False, False, len(path), path) for path in paths)
+            return _choose(ranked)._replace(via=kind)
     return ResolvedTarget(None, "broken")
 
 
 def _choose(ranked: Sequence[_Rank], *, is_certain: bool = False) -> ResolvedTarget:
     """The first of `ranked`; ambiguous if there are others, unless it `is_certain`."""
     winner, *losers = ranked
-    paths = tuple(loser[-1] for loser in losers)
+    paths = tuple(loser.path for loser in losers)
     if is_certain or not losers:
-        return ResolvedTarget(winner[-1], "found", paths)
+        return ResolvedTarget(winner.path, "found", paths)
     reason = next(
         reason for reason, won, lost in zip(_REASONS, winner, losers[0], strict=True) if won != lost
     )
-    return ResolvedTarget(winner[-1], "ambiguous", paths, reason=reason)
+    return ResolvedTarget(winner.path, "ambiguous", paths, reason=reason)
 
 
 def _rank_files(target: str, folder: str, paths: Sequence[str]) -> list[_Rank]:
     """The files that `target` may mean, best first; at most one for a relative or absolute path."""
     if target.startswith(("./", "../", "/")):
-        whole = (
-            target[1:]
-            if target.startswith("/")
-            else posixpath.normpath(posixpath.join(folder, target))
-        )
-        named = _folded_paths(whole)
-        spelled = strip_suffix(whole)
-        return sorted(
-            (False, False, strip_suffix(path) != spelled, len(path), path)
-            for path in paths
-            if fold_name(path) in named
-        )[:1]
+        return _rank_whole_path(target, folder, paths)
     exact = _folded_paths(target)
     in_folder = _folded_paths(posixpath.join(folder, target))
     endings = tuple(f"/{path}" for path in exact)
-    return sorted(
-        (
-            folded not in exact,
-            folded not in in_folder,
-            note_name(path) != note_name(target),
-            len(path),
-            path,
-        )
-        for path, folded in ((path, fold_name(path)) for path in paths)
-        if f"/{folded}".endswith(endings)
-    )
+    name = note_name(target)
+    ranked: list[_Rank] = []
+    for path in paths:
+        folded = fold_name(path)
+        if f"/{folded}".endswith(endings):
+            is_spelled_otherwise = note_name(path) != name
+            ranked.append(
+                _Rank(
+                    folded not in exact,
+                    folded not in in_folder,
+                    is_spelled_otherwise,
+                    len(path),
+                    path,
+                )
+            )
+    return sorted(ranked)
+
+
+def _rank_whole_path(target: str, folder: str, paths: Sequence[str]) -> list[_Rank]:
+    """The file at a relative or absolute path, spelled as the target if there are two."""
+    whole = target[1:]
+    if not target.startswith("/"):
+        whole = posixpath.normpath(posixpath.join(folder, target))
+    named = _folded_paths(whole)
+    spelled = strip_suffix(whole)
+    ranked = [
+        _Rank(False, False, strip_suffix(path) != spelled, len(path), path)
+        for path in paths
+        if fold_name(path) in named
+    ]
+    return sorted(ranked)[:1]
 
 
 def _folded_paths(target: str) -> list[str]:
@@ -262,10 +284,8 @@ def bulk_resolver(lookup: Lookup) -> Resolver:
         return resolve(WrittenLink("", kind, text), f"{folder}/", lookup)
 
     def resolve_link(link: WrittenLink, source: str) -> ResolvedTarget:
-        return (
-            resolve_once(link.kind, link.text, source.rpartition("/")[0])
-            if link.text
-            else resolve(link, source, lookup)
-        )
+        if not link.text:
+            return resolve(link, source, lookup)
+        return resolve_once(link.kind, link.text, source.rpartition("/")[0])
 
     return resolve_link
