@@ -2,12 +2,12 @@
 
 import pytest
 
-from zkchat_cli.vault import note_parser
+from zkchat_cli.vault import front_matter, note_parser
 from zkchat_cli.vault.markup import read_markup
 
 
-def read(source: str) -> note_parser.FrontMatter:
-    return note_parser.read_front_matter(f"---\n{source}\n---\nbody")
+def read(source: str) -> front_matter.FrontMatter:
+    return front_matter.read_front_matter(f"---\n{source}\n---\nbody")
 
 
 def values(source: str, name: str = "a") -> list[str]:
@@ -74,24 +74,24 @@ def test_invalid_yaml_is_text_and_a_problem(source):
 
 
 def test_three_dashes_end_the_front_matter():
-    found = note_parser.read_front_matter("---\na: |\n  text\n---\nmore\n---\n")
+    found = front_matter.read_front_matter("---\na: |\n  text\n---\nmore\n---\n")
     assert (found.lines, found.text("a")) == (4, "text")
 
 
 def test_three_dots_or_the_end_of_the_note_end_it():
-    assert note_parser.read_front_matter("---\na: b\n...\nbody").lines == 3
-    assert note_parser.read_front_matter("---\na: b\n---").lines == 3
+    assert front_matter.read_front_matter("---\na: b\n...\nbody").lines == 3
+    assert front_matter.read_front_matter("---\na: b\n---").lines == 3
 
 
 @pytest.mark.parametrize("text", ["---\r\na: b\r\n---\r\nbody", "---  \na: b\n---\t\nbody"])
 def test_trailing_white_space_does_not_count(text):
-    assert note_parser.read_front_matter(text).text("a") == "b"
+    assert front_matter.read_front_matter(text).text("a") == "b"
 
 
 def test_more_than_64_kb_are_text():
-    lines = "a: b\n" * (note_parser.MAX_CHARACTERS // 5 - 4)
-    assert note_parser.read_front_matter(f"---\n{lines}---\n" + "body " * 20_000).lines > 13_000
-    assert note_parser.read_front_matter(f"---\n{lines}{lines}---\n").lines == 0
+    lines = "a: b\n" * (front_matter.MAX_CHARACTERS // 5 - 4)
+    assert front_matter.read_front_matter(f"---\n{lines}---\n" + "body " * 20_000).lines > 13_000
+    assert front_matter.read_front_matter(f"---\n{lines}{lines}---\n").lines == 0
 
 
 def test_a_bomb_of_anchors_is_not_expanded():

@@ -40,7 +40,7 @@ from zkchat_cli.markdown.plain_text import remove_tags
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.spans import blank_spans
 from zkchat_cli.text.words import count_words
-from zkchat_cli.vault.note_parser import read_front_matter
+from zkchat_cli.vault.front_matter import read_front_matter
 from zkchat_cli.vault.vault import Vault
 
 # Words in quotation marks from which on they are a quotation without a source; fewer may be a term

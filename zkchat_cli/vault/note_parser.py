@@ -3,19 +3,17 @@ cite and large enough to be understood.
 
 A chunk is a range of lines with exactly their text. It begins at a heading or, in a long section,
 at a paragraph; code blocks and tables stay whole if they fit. A heading with almost no text is
-joined with what follows. YAML is read as events, because 100,000 brackets end the process in
-libyaml's loader; only scalars and flat lists of scalars are used.
+joined with what follows.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat_cli.markdown.inline import WIKILINK
 from zkchat_cli.text.dates import Period, leading_date
+from zkchat_cli.vault.front_matter import FrontMatter, read_front_matter
 from zkchat_cli.vault.links.wikilinks import note_name
 
 if TYPE_CHECKING:
@@ -33,121 +31,6 @@ _DATES = (
     "created at",
     "updated at",
 )
-_MAX_DEPTH = 20
-MAX_CHARACTERS = 64 * 1024  # longer front matter is text
-_EMPTY_VALUES = ("", "~", "null", "Null", "NULL")
-_NO_CONTENT = re.compile(
-    r"title|alias(?:es)?|description|summary|tags?|categor(?:y|ies)|(?:date "
-    r")?(?:created|modified|updated|published)(?: at)?|date|day"
-    r"|u?u?id|permalink|layout|slug|cssclass(?:es)?|lang|banner.*|cover|image|icon|comments|draft|publish|position|template"
-    r"|(?:sr|dg|kanban|excalidraw)-.*"
-)
-_NO_VALUE = re.compile(rf"true|false|{WIKILINK}", re.IGNORECASE)
-
-_CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
-
-
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
-    """All properties. `lines`: how many lines they take, including the `---` lines; 0 without front
-    matter.
-    """
-
-    lines: int = 0
-    # By folded name; normalized only when read, because few ever are
-    written: dict[str, list[str]] = field(default_factory=dict)
-    problem: str | None = None
-
-    @property
-    def has_content(self) -> bool:
-        """Whether a property says something: no name, tag, date, description or link of the note,
-        and not only for a program.
-        """
-        # Where zkchat itself saved the note from
-        if "conversation" in self.written:
-            return False
-        return any(
-            not _NO_VALUE.fullmatch(text)
-            for name in self.written
-            if not _NO_CONTENT.fullmatch(name)
-            for text in self.texts(name)
-        )
-
-    def texts(self, *names: str) -> tuple[str, ...]:
-        """The different values of those properties, in that order, without empty ones and with
-        single spaces.
-        """
-        found = (
-            " ".join(text.split())
-            for name in names
-            if name in self.written
-            for text in self.written[name]
-        )
-        return tuple(dict.fromkeys(text for text in found if text not in _EMPTY_VALUES))
-
-    def text(self, *names: str) -> str | None:
-        return next(iter(self.texts(*names)), None)
-
-
-def read_front_matter(text: str) -> FrontMatter:
-    """The properties between a first line `---` and the next `---`; none if that is not a YAML
-    mapping.
-    """
-    if not text.startswith("---"):
-        return FrontMatter()
-    head = f"{text}\n"[:MAX_CHARACTERS]
-    begin = head.find("\n")
-    closing = _CLOSING.search(head, begin)
-    if head[:begin].rstrip() != "---" or not closing:
-        return FrontMatter()
-    source = head[begin + 1 : closing.start()]
-    lines = head.count("\n", begin, closing.start()) + 2
-    # 10 ms that the budget bar does not need
-    from yaml import YAMLError
-
-    try:
-        values = _parse_yaml(source)
-    except (YAMLError, ValueError) as e:
-        cause = " ".join(str(getattr(e, "problem", None) or e).split())
-        return FrontMatter(problem=f"front matter is not valid YAML ({cause}), read as text")
-    return FrontMatter() if values is None else FrontMatter(lines, values)
-
-
-def _parse_yaml(source: str) -> dict[str, list[str]] | None:
-    """The top-level scalars and lists of scalars of a mapping, which an empty text is; None if it
-    is no mapping.
-    """
-    import yaml
-
-    written: dict[str, list[str]] = {}
-    depth = 0
-    name = None
-    in_list = False
-    for event in yaml.parse(source, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
-        match event:
-            case yaml.ScalarEvent() | yaml.SequenceStartEvent() if depth == 0:
-                return None
-            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
-                depth += 1
-                if depth > _MAX_DEPTH:
-                    raise ValueError(f"nested more than {_MAX_DEPTH} deep")
-                if depth == 2:
-                    in_list = isinstance(event, yaml.SequenceStartEvent)
-            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
-                depth -= 1
-                if depth == 1:
-                    # A list as a key: what follows is its value
-                    name = "" if name is None else None
-            case yaml.ScalarEvent() if depth == 1 and name is None:
-                name = event.value.strip().casefold()
-            case yaml.ScalarEvent() if name is not None and (
-                depth == 1 or (depth == 2 and in_list)
-            ):
-                written.setdefault(name, []).append(event.value)
-                name = None if depth == 1 else name
-            case yaml.AliasEvent() if depth == 1:
-                name = None
-    return written
 
 
 @dataclass(frozen=True)
@@ -216,6 +99,7 @@ class ParsedNote:
 
 
 def parse_note(relative_path: str, text: str) -> ParsedNote:
+    """The note with this text; its markup and chunks are read when they are first needed."""
     return ParsedNote(relative_path, text, read_front_matter(text))
 
 

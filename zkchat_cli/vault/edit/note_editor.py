@@ -38,6 +38,7 @@ from zkchat_cli.vault.edit.transaction import (
     resolve_path,
 )
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
+from zkchat_cli.vault.front_matter import read_front_matter
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.index.values import LinkRow
 from zkchat_cli.vault.links.wikilinks import (
@@ -369,7 +370,7 @@ class LinkRewriter:
                     )
                 edits.append(edit)
         text = _apply_edits(note.text, edits)
-        if edits and note_parser.read_front_matter(text).lines != note.front_matter.lines:
+        if edits and read_front_matter(text).lines != note.front_matter.lines:
             raise VaultError(
                 f"a name with quotation marks would make the front matter of {source} invalid",
                 "Choose another name.",
