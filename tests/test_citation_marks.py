@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.citations.marks import cited_marks, read_marks, split_at_marks
+from zkchat_cli.citations.cited_marks import cited_marks, split_at_marks
+from zkchat_cli.citations.marks import read_marks
 from zkchat_cli.models.citations import Citation
 
 AWKWARD = [

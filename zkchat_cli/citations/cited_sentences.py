@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from zkchat_cli.citations import marks
-from zkchat_cli.citations.marks import CitationMark
+from zkchat_cli.citations.cited_marks import cited_marks, split_at_marks
+from zkchat_cli.citations.marks import CitationMark, read_marks
 from zkchat_cli.citations.quotations import Quotation, find_quotations
 from zkchat_cli.citations.support import worst_support
 from zkchat_cli.markdown.blocks import sentences
@@ -69,8 +69,8 @@ class MarkedSentence(NamedTuple):
 
 def cited_sentences(answer: str, citations: Sequence[Citation]) -> list[CitedSentence]:
     """The sentences of an answer that state something and cite a source."""
-    cited = [mark for mark in marks.cited_marks(answer, citations) if not mark.defines]
-    text = blank_spans(answer, marks.read_marks(answer).code)
+    cited = [mark for mark in cited_marks(answer, citations) if not mark.defines]
+    text = blank_spans(answer, read_marks(answer).code)
     found: list[CitedSentence] = []
     for sentence in split_marked_sentences(cited, text, find_quotations(answer, text)):
         spans = {cited[index].span for index in sentence.marks}
@@ -93,7 +93,7 @@ def split_marked_sentences(
     joined = replace_spans(text, inner, _without_sentence_ends)
     replaced: list[str] = []
     index_of = {mark.span: index for index, mark in enumerate(written)}
-    for piece, mark in marks.split_at_marks(joined, written):
+    for piece, mark in split_at_marks(joined, written):
         if mark:
             opening = _NUMBERED if mark.numbers else _NAMED
             replaced.append(f"{opening}{index_of[mark.span]}{_END}")

@@ -8,7 +8,8 @@ block that it left open is closed.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from zkchat_cli.citations import marks
+from zkchat_cli.citations.cited_marks import cited_marks, split_at_marks
+from zkchat_cli.citations.marks import read_marks
 from zkchat_cli.exporters import base
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.citations import Citation, group_by_number
@@ -165,8 +166,8 @@ def _with_footnotes(message: ZkChatMessage, cited: CitedSources) -> str:
     """
     known = group_by_number(message.citations)
     written: list[str] = []
-    cited_marks = marks.cited_marks(message.content, message.citations)
-    for piece, mark in marks.split_at_marks(message.content, cited_marks):
+    marks = cited_marks(message.content, message.citations)
+    for piece, mark in split_at_marks(message.content, marks):
         if mark is None or mark.name is not None:
             written.append(piece)
             continue
@@ -177,7 +178,7 @@ def _with_footnotes(message: ZkChatMessage, cited: CitedSources) -> str:
         written.append(f"{footnotes}\\" if mark.defines else footnotes)
     text = "".join(written)
     # The end of a code block that the answer left open
-    closing = marks.read_marks(text).closing
+    closing = read_marks(text).closing
     return (text.removesuffix("\n") + "\n" + closing).strip("\n")
 
 

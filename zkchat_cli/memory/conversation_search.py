@@ -44,7 +44,7 @@ def _notes_of(message: ZkChatMessage) -> Iterator[str]:
 def citations_to_links(message: ZkChatMessage) -> str:
     """The text of an answer with a link to each cited note in place of its number."""
     # 20 ms, which the budget bar does not need
-    from zkchat_cli.citations.marks import cited_marks, split_at_marks
+    from zkchat_cli.citations.cited_marks import cited_marks, split_at_marks
 
     paths: dict[int, str] = {}
     for citation in message.citations:

@@ -20,7 +20,8 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from zkchat_cli import __version__
-from zkchat_cli.citations.marks import CitationMark, cited_marks, split_at_marks
+from zkchat_cli.citations.cited_marks import cited_marks, split_at_marks
+from zkchat_cli.citations.marks import CitationMark
 from zkchat_cli.citations.quotes import quote_ranges
 from zkchat_cli.exporters import base
 from zkchat_cli.models.archive import ConversationArchive

@@ -1,0 +1,47 @@
+"""The marks of an answer that belong to its citations, and the text between them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from zkchat_cli.citations.marks import CitationMark, read_marks
+from zkchat_cli.models.citations import Citation
+
+
+def split_at_marks(
+    text: str, marks: Iterable[CitationMark]
+) -> Iterator[tuple[str, CitationMark | None]]:
+    """Split the text into its marks and the pieces between them, none of them empty. Marks that
+    overlap or lie outside are left out.
+    """
+    at = 0
+    for mark in marks:
+        if at <= mark.start < mark.end <= len(text):
+            if at < mark.start:
+                yield text[at : mark.start], None
+            yield text[mark.start : mark.end], mark
+            at = mark.end
+    if at < len(text):
+        yield text[at:], None
+
+
+def cited_marks(text: str, citations: Sequence[Citation]) -> list[CitationMark]:
+    """The marks of an answer that belong to its citations, in the answer's order, and the
+    definitions of their numbers. A mark by name also gets the number of its citation. Citations of
+    imported messages have no spans: there every mark with a cited number counts.
+    """
+    numbers_at: dict[tuple[int, int], list[int]] = {}
+    for citation in citations:
+        for span in citation.spans:
+            numbers_at.setdefault(span, []).append(citation.number)
+    known = {citation.number for citation in citations}
+    found: dict[tuple[int, int], CitationMark] = {}
+    written: dict[tuple[int, int], CitationMark] = {}
+    for mark in read_marks(text).marks:
+        written[mark.span] = mark
+        if (mark.defines or not numbers_at) and known.intersection(mark.numbers):
+            found[mark.span] = mark
+    for (start, end), numbers in numbers_at.items():
+        if 0 <= start < end <= len(text):
+            mark = written.get((start, end)) or CitationMark(start, end, name=text[start:end])
+            cited = tuple(n for n in mark.numbers if n in numbers)
+            found[start, end] = mark._replace(numbers=cited or tuple(dict.fromkeys(numbers)))
+    return [found[span] for span in sorted(found)]
