@@ -36,7 +36,8 @@ _NUMBER = 4
 def load_program(without: tuple[str, ...] = ()) -> None:
     """Import and load what every run needs, except modules that begin with `without`."""
     import zkchat_cli
-    from zkchat_cli.tokens.counter import load_vocabulary, open_encoder
+    from zkchat_cli.tokens.counter import open_encoder
+    from zkchat_cli.tokens.encodings import load_vocabulary
 
     use_empty_certificates()
     open_encoder("o200k_base")

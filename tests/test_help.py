@@ -14,7 +14,7 @@ from zkchat_cli.cli import app
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.llm import embedders
-from zkchat_cli.tokens.counter import ENCODINGS
+from zkchat_cli.tokens.encodings import ENCODINGS
 
 
 def commands(

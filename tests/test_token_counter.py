@@ -11,15 +11,9 @@ import tiktoken
 from factories import COUNTER
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.tokens.counter import (
-    ENCODINGS,
-    MAX_TEXT,
-    VOCABULARY,
-    TokenCounter,
-    load_vocabulary,
-    open_encoder,
-    token_hash,
-)
+from zkchat_cli.tokens.counter import TokenCounter, open_encoder
+from zkchat_cli.tokens.encodings import ENCODINGS, VOCABULARY, load_vocabulary
+from zkchat_cli.tokens.table_encoder import MAX_TEXT, token_hash
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 SHA256 = {
@@ -124,7 +118,7 @@ def test_of_a_text_that_changes_only_new_lines_are_counted() -> None:
 
 def test_a_damaged_vocabulary_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").write_bytes(b"IQ== 0\nIg== 1\n")
-    monkeypatch.setattr("zkchat_cli.tokens.counter.VOCABULARY", tmp_path)
+    monkeypatch.setattr("zkchat_cli.tokens.encodings.VOCABULARY", tmp_path)
     with pytest.raises(
         ZkchatError, match="the vocabulary of o200k_base cannot be read: it is not complete"
     ):

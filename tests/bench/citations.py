@@ -11,7 +11,7 @@ from measuring import Goal, Row, in_turns, timed
 from zkchat_cli.citations.sources import CitableSources
 from zkchat_cli.citations.verify import verify_citations
 from zkchat_cli.models.notes import ContentChunk
-from zkchat_cli.tokens.counter import load_vocabulary
+from zkchat_cli.tokens.encodings import load_vocabulary
 
 CHUNKS = 50
 TOKENS = 350

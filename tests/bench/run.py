@@ -46,7 +46,8 @@ from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
-from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary, open_encoder
+from zkchat_cli.tokens.counter import TokenCounter, open_encoder
+from zkchat_cli.tokens.encodings import load_vocabulary
 
 SEED = 7
 COMPACTING = {

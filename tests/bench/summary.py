@@ -15,7 +15,8 @@ from zkchat_cli.context.turns import Turn, make_turns
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.summarization.extractive import summarize
-from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
+from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.tokens.encodings import load_vocabulary
 
 TOKENS = 25_000
 ROOM = 2000

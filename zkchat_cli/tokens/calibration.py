@@ -38,19 +38,14 @@ def learn_calibration(
     tools once the factor of texts is known. A template that leaves tools out, or a server that
     counts only what was not in its cache, must not make texts look smaller than they are.
     """
-    if (
-        prompt.text < MIN_TEXT
-        or not MIN_FACTOR <= prompt.counted / (prompt.text + prompt.tools) <= MAX_FACTOR
-    ):
+    if prompt.text < MIN_TEXT or not _is_possible(prompt.counted / (prompt.text + prompt.tools)):
         return known
     if not prompt.tools:
         return _with_text(known, prompt.counted / prompt.text)
-    if (
-        before is not None
-        and before.tools == prompt.tools
-        and prompt.text - before.text >= MIN_TEXT
-    ):
-        known = _with_text(known, (prompt.counted - before.counted) / (prompt.text - before.text))
+    if before is not None and before.tools == prompt.tools:
+        new_text = prompt.text - before.text
+        if new_text >= MIN_TEXT:
+            known = _with_text(known, (prompt.counted - before.counted) / new_text)
     expected = known.text * prompt.text + known.tool_factor * prompt.tools
     if prompt.counted > expected:
         share = prompt.counted / expected
@@ -59,13 +54,17 @@ def learn_calibration(
         )
     if not known.calls:
         return known
-    return known.model_copy(
-        update={"tools": max(0.0, (prompt.counted - known.text * prompt.text) / prompt.tools)}
-    )
+    tools = (prompt.counted - known.text * prompt.text) / prompt.tools
+    return known.model_copy(update={"tools": max(0.0, tools)})
+
+
+def _is_possible(factor: float) -> bool:
+    return MIN_FACTOR <= factor <= MAX_FACTOR
 
 
 def _with_text(known: "Calibration", factor: float) -> "Calibration":
-    if not MIN_FACTOR <= factor <= MAX_FACTOR:
+    """The calibration after another measurement of the factor of texts."""
+    if not _is_possible(factor):
         return known
     weight = min(known.calls, CALLS - 1)
     mean = (known.text * weight + factor) / (weight + 1)

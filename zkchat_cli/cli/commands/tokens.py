@@ -6,7 +6,8 @@ from typer import Argument, Option
 
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_input
 from zkchat_cli.errors import UsageError
-from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
+from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.tokens.encodings import ENCODINGS
 
 ORDER = 150
 COMMAND = command_group()

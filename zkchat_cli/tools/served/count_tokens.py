@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from zkchat_cli.tokens.counter import ENCODINGS
+from zkchat_cli.tokens.encodings import ENCODINGS
 from zkchat_cli.tools.served_tool import ServedVault, Text, declare_served_tool
 
 

@@ -20,7 +20,8 @@ from zkchat_cli.llm.http_client import mask_address
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.store.sqlite.repair import check_store
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
+from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.tokens.encodings import load_vocabulary
 from zkchat_cli.vault.search import embedder as embedding
 from zkchat_cli.views.text import describe_semantic_status
 
