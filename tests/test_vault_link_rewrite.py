@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import note_parser
-from zkchat_cli.vault.edit.note_editor import LinkRewriter, Move, relink
+from zkchat_cli.vault.edit.link_rewriter import LinkRewriter, Move, relink
 from zkchat_cli.vault.links.wikilinks import LinkName, Lookup, bulk_resolver, link_key, note_name
 
 NAMES = ("A", "a", "B b", "C (1)", "50%", "Ü")

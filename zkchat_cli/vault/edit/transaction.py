@@ -58,12 +58,16 @@ class FileChange(NamedTuple):
         """The change as a unified diff, as `git diff` shows it; of equal texts only the header."""
         old_name = "/dev/null" if self.path is None else f"a/{printable(self.path)}"
         new_name = f"b/{printable(self.new_path)}"
-        texts: list[list[str]] = []
-        for raw in (self.before, self.after):
-            *lines, last = decode_note(raw).split("\n")
-            texts.append([*lines, f"{last}\n\\ No newline at end of file"] if last else lines)
-        diff = [*difflib.unified_diff(texts[0], texts[1], old_name, new_name, lineterm="")]
+        before = _diff_lines(self.before)
+        after = _diff_lines(self.after)
+        diff = list(difflib.unified_diff(before, after, old_name, new_name, lineterm=""))
         return "\n".join(diff or [f"--- {old_name}", f"+++ {new_name}"]) + "\n"
+
+
+def _diff_lines(raw: bytes) -> list[str]:
+    """The lines of a note as `git diff` compares them."""
+    *lines, last = decode_note(raw).split("\n")
+    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
 
 
 class Change(NamedTuple):
@@ -78,40 +82,50 @@ class Change(NamedTuple):
 
     @property
     def diff(self) -> str:
+        """The unified diffs of all files."""
         return "".join(each.diff for each in self.files)
 
     @property
     def paths(self) -> tuple[str, ...]:
-        return tuple(
-            dict.fromkeys(
-                path for f in self.files for path in (f.path, f.new_path) if path is not None
-            )
-        )
+        """The old and new paths of all files, each once."""
+        paths = [path for file in self.files for path in (file.path, file.new_path)]
+        return tuple(path for path in dict.fromkeys(paths) if path is not None)
+
+
+class _Step(NamedTuple):
+    """A change of one file, with its real path, None if it is new, and its new real path."""
+
+    change: FileChange
+    source: Path | None
+    target: Path
+
+
+class _JournalEntry(NamedTuple):
+    """A step in the journal: real paths, the hash of the old content, and the new content."""
+
+    source: str | None
+    target: str
+    before: str
+    after: str
 
 
 def content_hash(raw: bytes) -> str:
+    """A short hash that tells whether a file is still the same."""
     return blake2b(raw, digest_size=16).hexdigest()
 
 
 def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
-    """Raises VaultError, and then nothing has changed: a file is not as it was read, a path is
-    taken, or the disk refuses.
+    """Make all of these changes. Raises VaultError, and then nothing has changed: a file is not as
+    it was read, a path is taken, or the disk refuses.
     """
     finish_interrupted(journal)
-    steps = [
-        (
-            each,
-            None if each.path is None else resolve_path(root, each.path),
-            resolve_path(root, each.new_path),
-        )
-        for each in files
-    ]
+    steps = [_locate(root, each) for each in files]
     try:
-        for change, source, _ in steps:
-            _require_unchanged(change, source)
+        for step in steps:
+            _require_unchanged(step)
         with _record_steps(journal, steps), ExitStack() as undo:
-            for change, source, target in steps:
-                _change_file(change, source, target, undo)
+            for step in steps:
+                _change_file(step, undo)
             undo.pop_all()
     except OSError as e:
         names = ", ".join(printable(each.new_path) for each in files[:3])
@@ -119,6 +133,11 @@ def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
             f"{names} cannot be written: {reason(e)}",
             "Check the permissions and the disk; nothing was changed.",
         ) from e
+
+
+def _locate(root: Path, change: FileChange) -> _Step:
+    source = None if change.path is None else resolve_path(root, change.path)
+    return _Step(change, source, resolve_path(root, change.new_path))
 
 
 def resolve_path(root: Path, relative_path: str) -> Path:
@@ -137,24 +156,18 @@ def resolve_path(root: Path, relative_path: str) -> Path:
 
 
 def path_taken(path: str) -> VaultError:
+    """The error for a new path with a file."""
     return VaultError(
         f"{printable(path)} exists already",
         "Choose another name; existing notes are never overwritten.",
     )
 
 
-def _change_file(change: FileChange, source: Path | None, target: Path, undo: ExitStack) -> None:
-    _require_unchanged(change, source)
-    for folder in reversed([folder for folder in target.parents if not folder.exists()]):
-        folder.mkdir()
-        undo.callback(_remove_folder, folder)
-    if not target.exists():
-        # Reserves the name: fails if somebody else just took it
-        target.touch(exist_ok=False)
-        undo.callback(target.unlink, missing_ok=True)
-    elif source is None or not source.samefile(target):
-        # Two spellings of a name may mean one file
-        raise path_taken(change.new_path)
+def _change_file(step: _Step, undo: ExitStack) -> None:
+    """Make one step; `undo` gets what undoes it."""
+    change, source, target = step
+    _require_unchanged(step)
+    _reserve_target(step, undo)
     if change.before != change.after or source is None:
         if source is not None:
             undo.callback(atomic_write, source, change.before)
@@ -165,14 +178,33 @@ def _change_file(change: FileChange, source: Path | None, target: Path, undo: Ex
         source.replace(target)
 
 
-def _require_unchanged(change: FileChange, file: Path | None) -> None:
-    if file is not None and read_file(file, LARGEST_NOTE) != change.before:
-        name = printable(change.path or change.new_path)
+def _reserve_target(step: _Step, undo: ExitStack) -> None:
+    """Make the folders of the new path, and an empty file there that no other program can take."""
+    target = step.target
+    missing = [folder for folder in target.parents if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir()
+        undo.callback(_remove_folder, folder)
+    if not target.exists():
+        # Fails if somebody else just took the name
+        target.touch(exist_ok=False)
+        undo.callback(target.unlink, missing_ok=True)
+    elif step.source is None or not step.source.samefile(target):
+        # Two spellings of a name may mean one file
+        raise path_taken(step.change.new_path)
+
+
+def _require_unchanged(step: _Step) -> None:
+    file = step.source
+    if file is None:
+        return
+    if read_file(file, LARGEST_NOTE) != step.change.before:
+        name = printable(step.change.path or step.change.new_path)
         raise VaultError(
             f"{name} was changed by another program after it was read",
             "Nothing was changed. Read it again first.",
         )
-    if file is not None and not os.access(file, os.W_OK):
+    if not os.access(file, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
@@ -187,9 +219,7 @@ def _remove_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _record_steps(
-    journal: Path, steps: Sequence[tuple[FileChange, Path | None, Path]]
-) -> Iterator[None]:
+def _record_steps(journal: Path, steps: Sequence[_Step]) -> Iterator[None]:
     """Keep the change in the journal, if one can be written, until it is made or undone. Raises
     VaultError while another is made.
     """
@@ -203,21 +233,24 @@ def _record_steps(
     except OSError:
         yield
         return
-    record = [
-        (source, target, content_hash(change.before), change.after.decode())
-        for change, source, target in steps
-    ]
+    record = [_journal_entry(step) for step in steps]
     with opened:
         try:
             # A full disk, but not that of the notes
             with suppress(OSError):
                 _lock(opened)
-                opened.write(json.dumps(record, default=str).encode())
+                opened.write(json.dumps(record).encode())
                 opened.flush()
                 os.fsync(opened.fileno())
             yield
         finally:
             journal.unlink(missing_ok=True)
+
+
+def _journal_entry(step: _Step) -> _JournalEntry:
+    change, source, target = step
+    old = None if source is None else str(source)
+    return _JournalEntry(old, str(target), content_hash(change.before), change.after.decode())
 
 
 def finish_interrupted(journal: Path) -> None:
@@ -229,23 +262,34 @@ def finish_interrupted(journal: Path) -> None:
             return
         # A part of a journal: no note was changed yet
         with suppress(ValueError, TypeError):
-            for old, new, before, after in json.loads(opened.read(MAX_JOURNAL)):
-                file = Path(old or new)
-                target = Path(new)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                for scratch in file.parent.glob(f"{SCRATCH_PREFIX}*.tmp"):
-                    scratch.unlink()
-                if content_hash(read_file(file, LARGEST_NOTE) if file.exists() else b"") == before:
-                    atomic_write(file, after)
-                # an empty target is a reserved name; two spellings of a name may mean one file
-                is_free = (
-                    not target.exists()
-                    or not target.stat().st_size
-                    or (file.exists() and file.samefile(target))
-                )
-                if file != target and file.exists() and is_free:
-                    file.replace(target)
+            for fields in json.loads(opened.read(MAX_JOURNAL)):
+                _finish_step(_JournalEntry(*fields))
         journal.unlink()
+
+
+def _finish_step(entry: _JournalEntry) -> None:
+    """Write the new content unless the file was edited since, and move the file if its new place is
+    free.
+    """
+    file = Path(entry.source or entry.target)
+    target = Path(entry.target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for scratch in file.parent.glob(f"{SCRATCH_PREFIX}*.tmp"):
+        scratch.unlink()
+    content = read_file(file, LARGEST_NOTE) if file.exists() else b""
+    if content_hash(content) == entry.before:
+        atomic_write(file, entry.after)
+    if file != target and file.exists() and _is_free(target, file):
+        file.replace(target)
+
+
+def _is_free(target: Path, file: Path) -> bool:
+    """Whether a file can be moved here: an empty target is a reserved name, and two spellings of a
+    name may mean one file.
+    """
+    if not target.exists() or not target.stat().st_size:
+        return True
+    return file.exists() and file.samefile(target)
 
 
 def _lock(opened: BinaryIO) -> bool:

@@ -1,0 +1,189 @@
+"""Links that keep their targets when a note moves.
+
+Only links that would point elsewhere change, and those in their author's manner: a bare name stays
+one if that is enough, a relative path stays relative; `.md`, headings and aliases stay. Every
+spelling is tried with the resolver.
+"""
+
+import posixpath
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import NamedTuple
+from urllib.parse import quote
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.front_matter import read_front_matter
+from zkchat_cli.vault.links.wikilinks import (
+    NOTE_SUFFIXES,
+    LinkName,
+    Lookup,
+    Resolver,
+    WrittenLink,
+    bulk_resolver,
+    link_key,
+    strip_suffix,
+)
+from zkchat_cli.vault.note_parser import ParsedNote
+
+# Characters besides letters and digits that need no encoding in an address
+_ALLOWED_IN_ADDRESS = "/!$&'*+,;=@~-_."
+
+
+class TextEdit(NamedTuple):
+    """`new` in place of what is from `start` to `end` in a text."""
+
+    start: int
+    end: int
+    new: str
+
+
+class Move(NamedTuple):
+    """A file's path before and after a move."""
+
+    old: str
+    new: str
+
+    def apply(self, path: str) -> str:
+        """Where the file at this path is after the move."""
+        return self.new if path == self.old else path
+
+
+class RewrittenNote(NamedTuple):
+    """The new text of a note, and how many of its links were changed."""
+
+    text: str
+    links: int
+
+
+class LinkRewriter:
+    """Rewrites links for a move, in a vault with the names of `lookup`."""
+
+    def __init__(self, lookup: Lookup, move: Move) -> None:
+        self._lookup = lookup
+        self._move = move
+        self._before = bulk_resolver(lookup)
+        self._after = bulk_resolver(self._names_after)
+
+    def _names_after(self, key: str) -> list[LinkName]:
+        """The names with this key after the move. Aliases and titles go with the file, whose own
+        name is another.
+        """
+        move = self._move
+        names = [
+            name._replace(path=move.apply(name.path))
+            for name in self._lookup(key)
+            if name.path != move.old or name.kind in ("alias", "title")
+        ]
+        if key == link_key(move.new):
+            names.append(LinkName(move.new, "note", PurePosixPath(move.new).stem))
+        return names
+
+    def rewrite(self, note: ParsedNote) -> RewrittenNote:
+        """The new text of a note as it was before the move. Raises VaultError if a link could not
+        keep its target.
+        """
+        edits: list[TextEdit] = []
+        source = note.relative_path
+        new_source = self._move.apply(source)
+        for link in note.markup.links:
+            target = self._before(link, source).target
+            if target is None:
+                continue
+            if self._after(link, new_source).target == self._move.apply(target):
+                continue
+            edit = relink(self._after, link, note, target, self._move)
+            if edit is None:
+                raise VaultError(
+                    f"{truncate(link.raw, 80)} in {source} could not keep its target",
+                    "Choose another name.",
+                )
+            edits.append(edit)
+        text = apply_edits(note.text, edits)
+        if edits and read_front_matter(text).lines != note.front_matter.lines:
+            raise VaultError(
+                f"a name with quotation marks would make the front matter of {source} invalid",
+                "Choose another name.",
+            )
+        return RewrittenNote(text, len(edits))
+
+
+def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
+    """The text after edits that do not overlap."""
+    pieces: list[str] = []
+    at = 0
+    for start, end, new in sorted(edits):
+        pieces += [text[at:start], new]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def relink(
+    resolver: Resolver, link: WrittenLink, note: ParsedNote, old: str, move: Move
+) -> TextEdit | None:
+    """The edit by which a link that pointed to `old` names its file after the move. An unambiguous
+    spelling wins; None if nothing works.
+    """
+    source = note.relative_path
+    new_source = move.apply(source)
+    target = move.apply(old)
+    meanings = {
+        spelling: resolver(link._replace(text=spelling), new_source)
+        for spelling in _spellings(link, source, old, new_source, target)
+    }
+    possible = [spelling for spelling, meaning in meanings.items() if meaning.target == target]
+    if not possible:
+        return None
+    unambiguous = (spelling for spelling in possible if meanings[spelling].status == "found")
+    return _edit_target(link, note.text, next(unambiguous, possible[0]))
+
+
+def _edit_target(link: WrittenLink, text: str, spelling: str) -> TextEdit:
+    """The edit that spells the target of a link so, encoded as its kind needs it."""
+    begin, end = link.place
+    written = text[begin:end]
+    if link.kind == "wikilink":
+        written, bar, _ = written.partition("|")
+        written = written.removesuffix("\\") if bar else written
+    else:
+        is_bracketed = text[begin - 1 : begin] == "<"
+        allowed = _ALLOWED_IN_ADDRESS + (" ()" if is_bracketed else "")
+        spelling = "".join(_encode(character, allowed) for character in spelling)
+    written = written.partition("#")[0]
+    begin += len(written) - len(written.lstrip())
+    return TextEdit(begin, begin + len(written.strip()), spelling)
+
+
+def _encode(character: str, allowed: str) -> str:
+    if not character.isascii() or character.isalnum() or character in allowed:
+        return character
+    return quote(character, safe="")
+
+
+def _spellings(
+    link: WrittenLink, source: str, old: str, new_source: str, target: str
+) -> Iterator[str]:
+    """The ways to name `target`, those most like the author's first."""
+    written = link.text
+    whole = target if written.lower().endswith(NOTE_SUFFIXES) else strip_suffix(target)
+    if _is_relative(link, source, old):
+        relative = posixpath.relpath(whole, posixpath.dirname(new_source) or ".")
+        is_below = not relative.startswith("../")
+        yield f"./{relative}" if written.startswith("./") and is_below else relative
+    if written.startswith("/"):
+        yield f"/{whole}"
+    folders = whole.split("/")
+    written_folders = [part for part in written.split("/") if part not in ("", ".", "..")]
+    shortest = max(1, min(len(written_folders), len(folders)))
+    for length in range(shortest, len(folders) + 1):
+        yield "/".join(folders[-length:])
+    if "/" in whole:
+        yield f"/{whole}"
+
+
+def _is_relative(link: WrittenLink, source: str, old: str) -> bool:
+    """Whether a link is written relative to its own note."""
+    if link.text.startswith(("./", "../")):
+        return True
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(source), link.text))
+    return link.kind == "markdown" and bool(old) and path in (old, strip_suffix(old))
