@@ -5,10 +5,13 @@
     ├── ConfigError      a settings file, an environment variable or a flag is wrong
     ├── VaultError       the notes cannot be found or read
     │   ├── IndexDamaged     the search index cannot be used and could not be rebuilt
-    │   └── IndexUnwritable  it cannot be stored (a full disk, no permission, no file locks) and is made in memory
+    │   └── IndexUnwritable  it cannot be stored (a full disk, no permission, no file locks) and is
+    │                        made in memory
     ├── StoreError       a conversation cannot be found, read or written
-    │   ├── StoreUnwritable   nothing can be written: a full disk, no permission; what is stored is unchanged
-    │   └── StoreDamaged      the file is damaged, or not a store: `zkchat doctor --repair` saves what can be read
+    │   ├── StoreUnwritable  nothing can be written (a full disk, no permission); what is stored is
+    │   │                    unchanged
+    │   └── StoreDamaged     the file is damaged, or not a store: `zkchat doctor --repair` saves
+    │                        what can be read
     ├── PromptTooLarge   the prompt does not fit the model's context window
     └── ProviderError    the model failed; `kind` says how
 
@@ -46,6 +49,7 @@ class ZkchatError(Exception):
         self.hint = hint
 
     def to_json(self) -> dict[str, str | None]:
+        """The error as `--json` prints it."""
         return {"code": self.code, "message": self.message, "hint": self.hint or None}
 
 
@@ -96,10 +100,15 @@ class ProviderError(ZkchatError):
 
 
 def on_one_line(message: str, hint: str) -> str:
-    return f"{message}{'. ' if hint[0].isupper() else '; '}{hint}" if hint else message
+    """The message and its hint, if there is one, as one text."""
+    if not hint:
+        return message
+    separator = ". " if hint[0].isupper() else "; "
+    return f"{message}{separator}{hint}"
 
 
-_VALUE_PROBLEMS = {  # by pydantic's type of an error
+# By pydantic's type of an error
+_VALUE_PROBLEMS = {
     "missing": "it is missing",
     "extra_forbidden": "this key is unknown",
     **dict.fromkeys(("int_parsing", "int_from_float", "int_type"), "it must be a whole number"),
@@ -113,9 +122,10 @@ _VALUE_PROBLEMS = {  # by pydantic's type of an error
 
 def value_problem(error: Mapping[str, Any]) -> str:
     """What is wrong with a value, in plain words, from one of pydantic's errors."""
-    problem = _VALUE_PROBLEMS.get(error["type"]) or error["msg"].removeprefix(
-        "Value error, "
-    ).replace("Input should be", "it must be")
+    problem = _VALUE_PROBLEMS.get(error["type"])
+    if problem is None:
+        message = str(error["msg"]).removeprefix("Value error, ")
+        problem = message.replace("Input should be", "it must be")
     return problem[:1].lower() + problem[1:]
 
 

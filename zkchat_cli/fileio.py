@@ -51,13 +51,10 @@ def create_database(file: Path) -> None:
 
 
 def _check_regular(found: os.stat_result, file: Path | str) -> None:
+    if S_ISDIR(found.st_mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
     if not S_ISREG(found.st_mode):
-        number = errno.EISDIR if S_ISDIR(found.st_mode) else errno.EINVAL
-        raise OSError(
-            number,
-            os.strerror(number) if S_ISDIR(found.st_mode) else "not a regular file",
-            str(file),
-        )
+        raise OSError(errno.EINVAL, "not a regular file", str(file))
 
 
 def read_beginning(file: Path | str, size: int) -> bytes:
@@ -132,15 +129,17 @@ def atomic_write(file: Path, data: str | bytes, *, private: bool = False) -> Non
     file = Path(os.path.realpath(file))
     if private:
         make_private_folder(file.parent)
-    mode = 0o600 if private else file.stat().st_mode & 0o7777 if file.exists() else None
+    mode: int | None = None
+    if private:
+        mode = 0o600
+    elif file.exists():
+        mode = file.stat().st_mode & 0o7777
     scratch = scratch_file(file)
+    # A file that gets another mode later is readable by nobody else until then
+    first_mode = 0o666 if mode is None else 0o600
     try:
-        with os.fdopen(
-            os.open(
-                scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if mode is not None else 0o666
-            ),
-            "wb",
-        ) as out:
+        created = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, first_mode)
+        with os.fdopen(created, "wb") as out:
             out.write(raw)
             out.flush()
             os.fsync(out.fileno())

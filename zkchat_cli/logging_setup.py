@@ -1,7 +1,7 @@
 """The log file of `--verbose`: what zkchat and its libraries do. It is in the data directory,
 small, private, and without keys.
 
-A command whose standard output belongs to a protocol writes warnings to standard error, too.
+Where standard output belongs to a protocol, warnings go to standard error, too.
 """
 
 import logging
@@ -68,7 +68,8 @@ def start_logging(env: Mapping[str, str]) -> Path:
 
 
 class _PrivateFile(RotatingFileHandler):
-    def _open(self):  # type: ignore[no-untyped-def]  # logging's own type of it changes between versions
+    # Without a type: that of logging changes between versions
+    def _open(self):  # type: ignore[no-untyped-def]
         def private(path: str, flags: int) -> int:
             # Does not wait for the reader of a pipe
             return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
@@ -98,8 +99,8 @@ class _OneLineFormatter(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Send warnings of zkchat and of libraries to standard error, for a command whose standard
-    output belongs to a protocol.
+    """Send warnings of zkchat and of libraries to standard error, for a command that speaks a
+    protocol on standard output.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(logging.WARNING)

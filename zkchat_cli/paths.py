@@ -28,10 +28,12 @@ class AppPaths(NamedTuple):
 
     @property
     def store_file(self) -> Path:
+        """The database of conversations and memory."""
         return self.data_dir / "conversations.db"
 
     @property
     def models_dir(self) -> Path:
+        """The downloaded embedding models."""
         return self.data_dir / "models"
 
     @property
@@ -68,5 +70,8 @@ def app_paths(env: Mapping[str, str], config_file: Path | None = None) -> AppPat
         data = platformdirs.user_data_path(NAME)
         cache = platformdirs.user_cache_path(NAME)
     return AppPaths(
-        config_file or config / "config.toml", data, cache, config if config_file else None
+        config_file=config_file or config / "config.toml",
+        data_dir=data,
+        cache_dir=cache,
+        user_folder=config if config_file else None,
     )

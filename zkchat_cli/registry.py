@@ -24,9 +24,7 @@ class EntrySummary(NamedTuple):
 
 
 class Registry(Generic[T]):
-    """The entries of a package, each of which declares `constant`. `base.py` has what they
-    share.
-    """
+    """The entries of a package. Each declares `constant`, and `base.py` has what they share."""
 
     def __init__(self, package: str, constant: str) -> None:
         self._package = package

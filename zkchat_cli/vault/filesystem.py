@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from itertools import accumulate
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
@@ -26,6 +27,7 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 LARGEST_NOTE = 10_000_000
 # Bytes of the name of a file or folder
 LONGEST_NAME = 255
+MAX_SHOWN_PATH = 80  # characters
 # The hint of an error about a missing note
 HOW_TO_SEARCH = "`zkchat vault search` finds notes by their words."
 
@@ -64,14 +66,10 @@ def resolve_root(folder: Path) -> Path:
 
 
 def _unreadable_folder(folder: Path, error: Exception) -> VaultError:
-    hint = "Check the path in --vault, ZKCHAT_VAULT or vault.path."
-    is_missing = isinstance(error, FileNotFoundError)
-    return VaultError(
-        f"there is no folder {folder}"
-        if is_missing
-        else f"the folder {folder} cannot be read: {reason(error)}",
-        hint,
-    )
+    problem = f"the folder {folder} cannot be read: {reason(error)}"
+    if isinstance(error, FileNotFoundError):
+        problem = f"there is no folder {folder}"
+    return VaultError(problem, "Check the path in --vault, ZKCHAT_VAULT or vault.path.")
 
 
 def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
@@ -107,16 +105,17 @@ def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> 
     ignored = _ignore_pattern(ignore)
     for path in files.only or ():
         file = f"{root}/{path}"
-        if (
-            replace_surrogates(path) != path
-            or not path.lower().endswith(NOTE_SUFFIXES)
-            or os.path.realpath(file) != file
-        ):
+        is_note = replace_surrogates(path) == path and path.lower().endswith(NOTE_SUFFIXES)
+        if not is_note or os.path.realpath(file) != file:
             return None
-        is_hidden = any(part.startswith(".") for part in path.split("/"))
+        is_hidden = _has_hidden_part(path.split("/"))
         if os.path.isfile(file) and not is_hidden and not ignored.match(path):  # noqa: PTH113, RUF100
             files.stamps[path] = stamp(os.stat(file))  # noqa: PTH116, RUF100
     return files
+
+
+def _has_hidden_part(parts: Iterable[str]) -> bool:
+    return any(part.startswith(".") for part in parts)
 
 
 def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFiles) -> bool:
@@ -125,16 +124,8 @@ def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFil
         files.problems[printable(path)] = "not indexed: its name is not UTF-8"
         return False
     try:
-        if entry.is_symlink():
-            target = Path(entry.path).resolve(strict=True)
-            if not target.is_relative_to(root):
-                files.problems[printable(path)] = "not followed: a link that leaves the vault"
-                return False
-            if target.is_dir() or any(
-                part.startswith(".") for part in target.relative_to(root).parts
-            ):
-                # Its notes are listed elsewhere, or hidden
-                return False
+        if entry.is_symlink() and not _is_followed(entry, path, root, files):
+            return False
         if entry.is_dir():
             return True
         if entry.is_file() and path.lower().endswith(NOTE_SUFFIXES):
@@ -149,15 +140,30 @@ def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFil
     return False
 
 
+def _is_followed(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFiles) -> bool:
+    """Whether a symbolic link is one more name of a visible file in the vault; one that leaves it
+    is a problem.
+    """
+    target = Path(entry.path).resolve(strict=True)
+    if not target.is_relative_to(root):
+        files.problems[printable(path)] = "not followed: a link that leaves the vault"
+        return False
+    # The notes of a folder are listed elsewhere
+    return not target.is_dir() and not _has_hidden_part(target.relative_to(root).parts)
+
+
 def _ignore_pattern(globs: Sequence[str]) -> re.Pattern[str]:
     """One pattern for all globs. `Templates`, `Templates/` and `Templates/*` mean the folder;
     without `/` a glob matches at any depth.
     """
     alternatives: list[str] = []
     for glob in globs:
-        if bare := glob.strip("/").removesuffix("/**").removesuffix("/*"):
-            names = (bare,) if "/" in glob else (bare, f"*/{bare}")
-            alternatives += [translate(each) for name in names for each in (name, f"{name}/*")]
+        bare = glob.strip("/").removesuffix("/**").removesuffix("/*")
+        if not bare:
+            continue
+        names = (bare,) if "/" in glob else (bare, f"*/{bare}")
+        for name in names:
+            alternatives += [translate(name), translate(f"{name}/*")]
     return re.compile("|".join(alternatives) or "(?!)")  # without any, nothing matches
 
 
@@ -173,23 +179,28 @@ def resolve_inside(root: Path, relative_path: str) -> Path:
     try:
         if any(len(os.fsencode(part)) > LONGEST_NAME for part in path.parts):
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-        has_links = os.name != "posix" or any(
-            map(os.path.islink, accumulate(path.parts, "{}/{}".format, initial=str(root)))
-        )
-        # Resolving takes 0.1 ms, and memory asks for each cited note
-        real = (root / path).resolve() if has_links else root / path
+        real = _resolve(root, path)
     except (OSError, RuntimeError, ValueError) as e:  # no file can have this name
         raise VaultError(f"{name} cannot be read: {reason(e)}", hint) from e
     if not real.is_relative_to(root):
         raise VaultError(
             f"{name} leads out of the vault", "A link that leaves the vault is not followed."
         )
-    if any(part.startswith(".") for part in (*path.parts, *real.relative_to(root).parts)):
+    if _has_hidden_part((*path.parts, *real.relative_to(root).parts)):
         raise VaultError(
             f"{name} is hidden, and hidden files are not read",
             "Notes are in folders without a leading dot.",
         )
     return real
+
+
+def _resolve(root: Path, path: PurePath) -> Path:
+    """The real path. Resolving takes 0.1 ms, and memory asks for each cited note, so it is done
+    only if a part is a link.
+    """
+    names = accumulate(path.parts, "{}/{}".format, initial=str(root))
+    has_links = os.name != "posix" or any(map(os.path.islink, names))
+    return (root / path).resolve() if has_links else root / path
 
 
 def read_text(root: Path, relative_path: str) -> str:
@@ -210,7 +221,7 @@ def read_text(root: Path, relative_path: str) -> str:
         raise VaultError(
             f"{short_path(relative_path)} is not a text file", "Only text can be read."
         )
-    return decode(raw)[0]
+    return decode(raw).text
 
 
 def read_note(root: Path, relative_path: str) -> tuple[bytes, str | None]:
@@ -221,7 +232,14 @@ def read_note(root: Path, relative_path: str) -> tuple[bytes, str | None]:
         return b"", f"not read: {reason(e)}"
 
 
-def decode(raw: bytes) -> tuple[str, str | None]:
+class DecodedText(NamedTuple):
+    """A text, and what was wrong with its bytes; None if nothing was."""
+
+    text: str
+    problem: str | None
+
+
+def decode(raw: bytes) -> DecodedText:
     """The text, with `\\n` line ends and without a byte order mark, and what is wrong with it."""
     problems: list[str] = []
     try:
@@ -232,11 +250,12 @@ def decode(raw: bytes) -> tuple[str, str | None]:
     if "\0" in text:
         text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
         problems.append("contains NUL characters, replaced")
-    return normalize_line_ends(text), "; ".join(problems) or None
+    return DecodedText(normalize_line_ends(text), "; ".join(problems) or None)
 
 
 def short_path(path: str) -> str:
-    return truncate(printable(path), 80)
+    """A path for a message, as `printable` shows it, but at most 80 characters."""
+    return truncate(printable(path), MAX_SHOWN_PATH)
 
 
 def printable(path: str) -> str:
@@ -250,6 +269,7 @@ _USUAL_FOLDERS = (
     "Notes notes Documents/Notes Documents/Obsidian Obsidian Vault vault Zettelkasten "
     "zettelkasten zk"
 ).split()
+_NOTE_PATTERNS = ("[!.]*.md", "[!.]*.markdown", "[!.]*/[!.]*.md")
 _CONFIG_FOLDERS = (
     ".config",
     ".var/app/md.obsidian.Obsidian/config",
@@ -263,16 +283,15 @@ def holds_notes(folder: Path) -> bool:
     it can be the vault.
     """
     try:
-        return any(
-            next(folder.glob(pattern), None)
-            for pattern in ("[!.]*.md", "[!.]*.markdown", "[!.]*/[!.]*.md")
-        )
+        return any(next(folder.glob(pattern), None) for pattern in _NOTE_PATTERNS)
     except (OSError, ValueError):  # no folder has such a name
         return False
 
 
 def find_vaults(home: Path) -> list[Path]:
-    """The folders with notes in these places, Obsidian's vaults first."""
+    """The folders in a user's home that can be vaults: those that Obsidian lists, then those with
+    usual names.
+    """
     found: list[Path] = []
     listed: list[Path] = []
     for config in _CONFIG_FOLDERS:

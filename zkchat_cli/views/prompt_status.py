@@ -44,7 +44,7 @@ class PromptStatus:
 
 
 def sent_source_numbers(prompt: Prompt) -> set[int]:
-    """The source numbers of the excerpts whose text is in the prompt."""
+    """The source numbers of the excerpts that are in the prompt with their texts."""
     numbers: set[int] = set()
     for message in prompt.messages:
         if message.kind in ("documents", "tool_results") and not is_masked(message):

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
-# Of the page that are cleaned at once: all of a long page would keep Python's lock, and a window
-# still, for 0.15 s
+# Pieces of the page that are cleaned at once: all of a long page would keep Python's lock, and a
+# window still, for 0.15 s
 PIECES = 1000
 _UNSAFE = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"

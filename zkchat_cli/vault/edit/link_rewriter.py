@@ -66,8 +66,8 @@ class LinkRewriter:
         self._after = bulk_resolver(self._names_after)
 
     def _names_after(self, key: str) -> list[LinkName]:
-        """The names with this key after the move. Aliases and titles go with the file, whose own
-        name is another.
+        """The names with this key after the move. Aliases and titles go with the file, which gets
+        another name of its own.
         """
         move = self._move
         names = [

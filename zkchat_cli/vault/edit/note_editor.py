@@ -67,7 +67,7 @@ class _LinkPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NoteEditor:
-    """Proposes and applies changes of one vault, whose index must be up to date."""
+    """Proposes and applies changes of one vault. Its index must be up to date."""
 
     root: Path
     index: IndexManager

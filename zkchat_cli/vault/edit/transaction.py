@@ -254,8 +254,8 @@ def _journal_entry(step: _Step) -> _JournalEntry:
 
 
 def finish_interrupted(journal: Path) -> None:
-    """Make the rest of a change whose process was killed. A note that somebody has edited since
-    stays as it is.
+    """Make the rest of a change if its process was killed in the middle. A note that somebody has
+    edited since stays as it is.
     """
     with suppress(OSError), journal.open("r+b") as opened:
         if not _lock(opened):  # its process is alive
