@@ -4,19 +4,23 @@ constant, such as `PROVIDER`.
 Names are read from the folder without importing anything, so that `--help` stays fast.
 """
 
-import ast
 import importlib
 import importlib.util
 import keyword
 import pkgutil
+import re
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
+# Searched in the text: parsing the files took a sixth of the time of `zkchat --help`
+_ORDER = re.compile(r"^ORDER = (\d+)$", re.MULTILINE)
 
 
 class EntrySummary(NamedTuple):
-    """An entry as a list shows it: the first line of its docstring, and its position."""
+    """An entry as a list shows it: the first line of its file, which begins with the docstring, and
+    its position.
+    """
 
     name: str
     line: str
@@ -72,11 +76,9 @@ class Registry(Generic[T]):
     def _read_summary(self, name: str) -> EntrySummary:
         spec = importlib.util.find_spec(self._module(name))
         assert spec is not None and spec.origin is not None
-        tree = ast.parse(Path(spec.origin).read_bytes())
-        line, _, _ = (ast.get_docstring(tree) or "").partition("\n")
-        order = 0
-        for node in tree.body:
-            match node:
-                case ast.Assign(targets=[ast.Name(id="ORDER")], value=ast.Constant(value=int())):
-                    order = ast.literal_eval(node.value)
+        text = Path(spec.origin).read_text(encoding="utf-8")
+        first_line, _, _ = text.partition("\n")
+        declared = _ORDER.search(text)
+        order = int(declared[1]) if declared else 0
+        line = first_line.removeprefix('"""').removesuffix('"""')
         return EntrySummary(name, line, order)
