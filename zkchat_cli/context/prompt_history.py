@@ -12,7 +12,7 @@ from zkchat_cli.context.dropped_items import EarlierTurn, dropped_messages, name
 from zkchat_cli.context.turns import failure_reason
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models.messages import ZkChatMessage, split_into_exchanges
-from zkchat_cli.models.prompts import Prompt, PromptMessage, SentPrompt
+from zkchat_cli.models.prompts import Prompt, PromptMessage, PromptTool, SentPrompt
 from zkchat_cli.text.numbers import plural
 
 
@@ -108,16 +108,18 @@ def diff_prompts(before: Prompt, after: Prompt) -> PromptDiff:
         if not reason and kinds.get(source) == message.kind:
             reason = "sent in another form"
         removed.append(RemovedMessage(message, reason))
-    tools_before = {tool.name: tool for tool in before.tools}
-    tools_after = {tool.name: tool for tool in after.tools}
+    known = set(map(_tool_identity, before.tools))
+    offered = {tool.name for tool in after.tools}
     return PromptDiff(
         added=_subtract(after.messages, before.messages),
         removed=tuple(removed),
-        tools_added=tuple(
-            name for name, tool in tools_after.items() if tools_before.get(name) != tool
-        ),
-        tools_removed=tuple(name for name in tools_before if name not in tools_after),
+        tools_added=tuple(tool.name for tool in after.tools if _tool_identity(tool) not in known),
+        tools_removed=tuple(tool.name for tool in before.tools if tool.name not in offered),
     )
+
+
+def _tool_identity(tool: PromptTool) -> str:
+    return tool.model_dump_json()
 
 
 def _first_source(message: PromptMessage) -> str | None:

@@ -67,11 +67,7 @@ def render_turn(
             continue
         if message.role == "user" and (message.references or message.chunks):
             rendered.append(_render_documents(message, counter))
-        calls = tuple(
-            call
-            for index, call in enumerate(message.tool_calls)
-            if CallPlace(position, index) in matched.calls
-        )
+        calls = matched.calls_of(message, position)
         if message.content or calls:
             thinking = message.thinking if in_progress else None
             rendered.append(_render_message(message, calls, thinking, counter))
@@ -112,6 +108,14 @@ class _MatchedCalls(NamedTuple):
 
     calls: set[CallPlace]
     results: set[int]
+
+    def calls_of(self, message: ZkChatMessage, position: int) -> tuple[ToolCall, ...]:
+        """The calls of a message, given by its position, that have a result."""
+        found: list[ToolCall] = []
+        for index, call in enumerate(message.tool_calls):
+            if CallPlace(position, index) in self.calls:
+                found.append(call)
+        return tuple(found)
 
 
 def _match_calls(messages: Sequence[ZkChatMessage]) -> _MatchedCalls:

@@ -68,8 +68,8 @@ def choose_newest(window: HistoryWindow) -> Selection:
 
 
 class Strategy(NamedTuple):
-    """A way to choose turns. `summarizes`: a summary replaces folded turns, and compaction runs when
-    it is due.
+    """A way to choose turns. `summarizes`: a summary replaces folded turns, and compaction runs
+    when it is due.
     """
 
     name: str
