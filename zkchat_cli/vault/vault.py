@@ -326,7 +326,7 @@ class Vault:
         yield from self._index.ask(lambda index: quoted_notes.notes_with_rarest(index, text))
 
     def complete(self, typed: str, limit: int = 30) -> list[Completion]:
-        """The notes whose names contain the letters typed, best first; without any, those changed
+        """The notes with the typed letters in a name, best first; without any, those changed
         last. Never waits for a refresh.
         """
 

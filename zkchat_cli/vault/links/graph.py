@@ -81,18 +81,28 @@ def related_by_links(index: NoteIndex, path: str, limit: int) -> dict[str, LinkR
             common.setdefault(note, []).append(between)
     relations: dict[str, LinkRelation] = {}
     for note, between_them in common.items():
-        why: list[str] = []
+        direct: list[str] = []
         if note in links_here:
-            why.append("it links here")
+            direct.append("it links here")
         if note in linked_from:
-            why.append("linked from here")
-        shared = sorted(between_them, key=lambda between: (-weights[between], between))
-        score = len(why) + sum(weights[between] for between in shared)
-        if shared:
-            why.append(f"both linked with {', '.join(shared[:MOST_REASONS])}")
-        relations[note] = LinkRelation(score, tuple(why))
+            direct.append("linked from here")
+        relations[note] = _relation(direct, between_them, weights)
     ranked = sorted(relations, key=lambda note: (-relations[note].score, note))
     return {note: relations[note] for note in ranked[:limit]}
+
+
+def _relation(
+    direct: list[str], between: Iterable[str], weights: Mapping[str, float]
+) -> LinkRelation:
+    """The relation of a note that is linked directly for these reasons, and with the notes
+    `between` it and the other one.
+    """
+    shared = sorted(between, key=lambda note: (-weights[note], note))
+    score = len(direct) + sum(weights[note] for note in shared)
+    if not shared:
+        return LinkRelation(score, tuple(direct))
+    common = f"both linked with {', '.join(shared[:MOST_REASONS])}"
+    return LinkRelation(score, (*direct, common))
 
 
 def _neighbour_weights(edges: Iterable[LinkEdge]) -> dict[str, float]:

@@ -11,7 +11,7 @@ from zkchat_cli.text import words
 from zkchat_cli.vault.index.port import NoteIndex
 from zkchat_cli.vault.links.wikilinks import note_name, strip_suffix
 
-# Chunks whose notes are offered before anything is typed
+# The notes of so many of the newest chunks are offered before anything is typed
 NEWEST_CHUNKS = 500
 # Characters of a name that are compared
 LONGEST = 200

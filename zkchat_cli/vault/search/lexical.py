@@ -24,7 +24,7 @@ from zkchat_cli.vault.search.word_forms import find_forms
 MOST_RANKED = 8_000
 MOST_NAMES_RANKED = 4_000
 POOL_SIZE = 80
-# Notes whose names match: chunks of the first `WHOLE_NAMED_NOTES` are candidates, and the first
+# Notes with matching names: chunks of the first `WHOLE_NAMED_NOTES` are candidates, and the first
 # chunk of the others
 NAMED_NOTES = 20
 WHOLE_NAMED_NOTES = 8

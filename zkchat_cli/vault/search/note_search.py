@@ -50,11 +50,7 @@ def search(
     places = {place.id: place for place in found}
     others = [place.key for place in found if place.key not in match.nearest]
     cosines = {**match.cosines(others), **match.nearest}
-    by_meaning: dict[int, float] = {}
-    for place in found:
-        if place.key in cosines:
-            by_meaning[place.id] = (cosines[place.key] - match.mean) / (match.spread or 1.0)
-    fused = fuse(hits.scores, by_meaning, hits.coverage)
+    fused = fuse(hits.scores, _standardized(found, cosines, match), hits.coverage)
     chunks: list[ContentChunk] = []
     best = _few_of_each_note(fused, places, limit)
     for id_, chunk in zip(best, index.chunks.read(best), strict=True):
@@ -66,6 +62,18 @@ def search(
         chunks.append(chunk.model_copy(update=scores))
     first = [places[id_].key for id_ in islice(hits.scores, FIRST_BY_WORDS)]
     return SearchResult(chunks, [key for key in first if key not in cosines])
+
+
+def _standardized(
+    places: Iterable[ChunkPlace], cosines: Mapping[int, float], match: SemanticMatch
+) -> dict[int, float]:
+    """How many standard deviations the cosines of the chunks are above the mean of the vault."""
+    spread = match.spread or 1.0
+    found: dict[int, float] = {}
+    for place in places:
+        if place.key in cosines:
+            found[place.id] = (cosines[place.key] - match.mean) / spread
+    return found
 
 
 def _few_of_each_note(

@@ -1,4 +1,4 @@
-"""The query language: words, any of which may occur, "phrases" that must, -words that must not,
+"""The query language: words (some of them must occur), "phrases" that must, -words that must not,
 tag:x, path:y, -tag:x, -path:y, and dates of notes: after:2024-05, before:yesterday, on:"last week",
 or simply "last week". Pure.
 """

@@ -20,7 +20,7 @@ from zkchat_cli.vault.search.word_forms import WordForms
 # The rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"
 STOPWORD_RARITY = 0.3
 NAME_TERMS = 3
-# Chunks whose word pairs are compared; later ones would not rise far enough
+# So many chunks are compared by their word pairs; later ones would not rise far enough
 MOST_COMPARED_PAIRWISE = 40
 
 TITLE = 8.0

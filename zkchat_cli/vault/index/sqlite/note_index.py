@@ -1,4 +1,4 @@
-"""The index of a vault in SQLite: an SQL file with its notes, chunks, links and words."""
+"""The index of a vault in SQLite: a file with its notes, chunks, links and words."""
 
 from collections import Counter
 from collections.abc import Iterator

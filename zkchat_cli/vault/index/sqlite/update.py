@@ -71,7 +71,7 @@ class SqliteIndexUpdate:
         self._changed_keys: set[str] = set()
         # Files with a link to them that is new, deleted or resolved again
         self._changed_targets: set[str | None] = set()
-        # Notes whose links must be resolved or whose names must be written to `note_words`
+        # Notes with links to resolve, or with names to write to `note_words`
         self._pending_notes: set[int] = set()
         self._chunk_rows: list[_ChunkRow] = []
         # The changes of the `IndexSizes`
@@ -270,7 +270,7 @@ class SqliteIndexUpdate:
         self._changed_targets |= changes.targets
 
     def _update_anchors(self) -> None:
-        """Update the link aliases of the notes whose incoming links have changed."""
+        """Update the link aliases of the notes with other incoming links than before."""
         for changed in link_targets.update_anchors(self._database, self._changed_targets):
             if changed.note_id not in self._pending_notes:
                 old = IndexedTexts(changed.note_id, (*changed.names, changed.old))
