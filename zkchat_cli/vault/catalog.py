@@ -56,7 +56,9 @@ class NoteCatalog:
         return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
     def _read_period(self, since: str, until: str) -> Period | None:
-        """The days from `since` through `until`; None for all. Raises UsageError for what is no date."""
+        """The days from `since` through `until`; None for all. Raises UsageError for what is no
+        date.
+        """
         from zkchat_cli.vault.search.query import read_date
 
         if not (since or until):

@@ -81,11 +81,8 @@ def related_by_links(index: NoteIndex, path: str, limit: int) -> dict[str, LinkR
             common.setdefault(note, []).append(between)
     relations: dict[str, LinkRelation] = {}
     for note, between_them in common.items():
-        direct: list[str] = []
-        if note in links_here:
-            direct.append("it links here")
-        if note in linked_from:
-            direct.append("linked from here")
+        direct = ["it links here"] if note in links_here else []
+        direct += ["linked from here"] if note in linked_from else []
         relations[note] = _relation(direct, between_them, weights)
     ranked = sorted(relations, key=lambda note: (-relations[note].score, note))
     return {note: relations[note] for note in ranked[:limit]}

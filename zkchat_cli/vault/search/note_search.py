@@ -1,7 +1,7 @@
 """Search by words and by meaning together."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ def search(
     near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE]
     found = index.chunks.places(list(hits.scores), near, hits.allowed)
     places = {place.id: place for place in found}
-    others = [place.key for place in found if place.key not in match.nearest]
+    others = _without_keys([place.key for place in found], match.nearest)
     cosines = {**match.cosines(others), **match.nearest}
     fused = fuse(hits.scores, _standardized(found, cosines, match), hits.coverage)
     chunks: list[ContentChunk] = []
@@ -61,7 +61,11 @@ def search(
         }
         chunks.append(chunk.model_copy(update=scores))
     first = [places[id_].key for id_ in islice(hits.scores, FIRST_BY_WORDS)]
-    return SearchResult(chunks, [key for key in first if key not in cosines])
+    return SearchResult(chunks, _without_keys(first, cosines))
+
+
+def _without_keys(keys: Iterable[int], known: Container[int]) -> list[int]:
+    return [key for key in keys if key not in known]
 
 
 def _standardized(
