@@ -75,10 +75,12 @@ def related_by_links(index: NoteIndex, path: str, limit: int) -> dict[str, LinkR
     near = sorted(linked_from | links_here)[:MOST_NEIGHBOURS_COMPARED]
     edges = sorted(index.links.edges(near, "both"))
     weights = _neighbour_weights(edges)
+    # The notes between each of these and the note; none for those that are only linked directly
     common: dict[str, list[str]] = {note: [] for note in near}
     for between, note in edges:
-        if note != path and between in weights:
+        if between in weights:
             common.setdefault(note, []).append(between)
+    common.pop(path, None)
     relations: dict[str, LinkRelation] = {}
     for note, between_them in common.items():
         direct = ["it links here"] if note in links_here else []
