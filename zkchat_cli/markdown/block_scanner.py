@@ -5,6 +5,7 @@ in, and it is fast enough for the index (markdown-it needs 24 ms for 4.7 kB). Li
 definitions are one line, and HTML blocks are paragraphs.
 """
 
+import re
 from typing import Literal, NamedTuple
 
 from zkchat_cli.text.patterns import lazy_pattern
@@ -153,59 +154,60 @@ class BlockScanner:
 
     def _scan_text(self, line: str, at: int, quotes: int, indent: int) -> ScannedLine:
         """Scan a line with text that is not code, from its first character on."""
-        heading = _HEADING.match(line, at) if line[at] == "#" and indent < 4 else None
-        marker = _begins_item(line, at)
-        if indent < self._item:
-            begins_block = marker or heading or _FENCE.match(line, at)
-            # Only a paragraph may continue without its indentation
-            if begins_block or not self._in_paragraph:
-                self._item = 0
+        head = line[at]
+        heading = _HEADING.match(line, at) if head == "#" and indent < 4 else None
+        marker = _item_marker(line, at)
+        opening = _FENCE.match(line, at) if head in "`~" else None
+        # Only a paragraph may continue without its indentation
+        may_continue = self._in_paragraph and not (marker or heading or opening)
+        if indent < self._item and not may_continue:
+            self._item = 0
         in_list = indent >= self._item > 0
-        place = _Place(at, quotes, indent)
         if marker:
-            place = self._enter_items(line, place)
+            return self._scan_item(line, marker, _Place(at, quotes, indent), in_list=in_list)
         continues = self._in_paragraph
         self._in_paragraph = True
-        opening = _FENCE.match(line, place.at)
         if opening:
-            self.fence = self._opened_fence(opening[0], place, in_item=marker)
-            return ScannedLine("fence", place.at, place.quotes, 0, in_list)
-        if marker:
-            return ScannedLine("item", place.at, place.quotes, 0, in_list)
-        kind: LineKind = "heading"
-        level = len(heading[1]) if heading else 0
-        if not heading:
-            kind, level = self._leaf(line, at, may_underline=continues and not quotes)
-        self._in_paragraph = kind not in ("heading", "underline", "rule")
-        return ScannedLine(kind, at, quotes, level, in_list and kind != "underline")
+            self.fence = self._opened_fence(opening[0], quotes, indent, in_item=False)
+            return ScannedLine("fence", at, quotes, 0, in_list)
+        if heading:
+            self._in_paragraph = False
+            return ScannedLine("heading", at, quotes, len(heading[1]), in_list)
+        level = self._underline_level(line, head) if continues and not quotes else 0
+        if level:
+            self._in_paragraph = False
+            return ScannedLine("underline", at, 0, level)
+        kind = self._bare_kind(line, at)
+        self._in_paragraph = kind != "rule"
+        return ScannedLine(kind, at, quotes, 0, in_list)
 
-    def _enter_items(self, line: str, place: _Place) -> _Place:
-        """Go into the list items that begin on this line; where the text of the innermost is."""
+    def _scan_item(
+        self, line: str, marker: re.Match[str], place: _Place, *, in_list: bool
+    ) -> ScannedLine:
+        """Scan a line that begins list items, one within the other, and perhaps a code block."""
         at, quotes, column = place
-        marker = _ITEM.match(line, at)
-        while marker:
-            column += marker.end() - at
-            at = marker.end()
+        inner: re.Match[str] | None = marker
+        while inner:
+            column += inner.end() - at
+            at = inner.end()
             self._item = column
             # Lists in a quote in a list count columns from the quote marker on
             if quote := _QUOTE.match(line, at):
                 at = quote.end()
                 column = 0
                 quotes += quote[0].count(">")
-            marker = _ITEM.match(line, at)
-        return _Place(at, quotes, column)
+            inner = _ITEM.match(line, at)
+        self._in_paragraph = True
+        opening = _FENCE.match(line, at)
+        if opening:
+            self.fence = self._opened_fence(opening[0], quotes, column, in_item=True)
+            return ScannedLine("fence", at, quotes, 0, in_list)
+        return ScannedLine("item", at, quotes, 0, in_list)
 
-    def _opened_fence(self, mark: str, place: _Place, *, in_item: bool) -> Fence:
-        indent = 0 if self._lenient or place.column < self._item else self._item
-        nested = in_item or place.quotes > 0 or place.column >= (self._item or 4)
-        return Fence(mark, place.quotes, indent, nested)
-
-    def _leaf(self, line: str, at: int, *, may_underline: bool) -> tuple[LineKind, int]:
-        """The kind of a line that begins no list item, code block or heading, and the level of the
-        heading that it underlines.
-        """
-        level = self._underline_level(line, line[at]) if may_underline else 0
-        return ("underline", level) if level else (self._bare_kind(line, at), 0)
+    def _opened_fence(self, mark: str, quotes: int, column: int, *, in_item: bool) -> Fence:
+        indent = 0 if self._lenient or column < self._item else self._item
+        nested = in_item or quotes > 0 or column >= (self._item or 4)
+        return Fence(mark, quotes, indent, nested)
 
     def _underline_level(self, line: str, head: str) -> int:
         """The level of the heading that the line makes of the paragraph above it; 0 if it makes
@@ -234,12 +236,12 @@ class BlockScanner:
         return "paragraph"
 
 
-def _begins_item(line: str, at: int) -> bool:
-    """Whether a list item begins here; `- - -` is a rule."""
+def _item_marker(line: str, at: int) -> re.Match[str] | None:
+    """The marker of a list item that begins here; `- - -` is a rule."""
     marker = _ITEM.match(line, at)
-    if not marker:
-        return False
-    return not (line.startswith(line[at], marker.end()) and _RULE.match(line, at))
+    if marker and line.startswith(line[at], marker.end()) and _RULE.match(line, at):
+        return None
+    return marker
 
 
 def _columns(line: str, start: int, end: int) -> int:
