@@ -18,38 +18,42 @@ MAX_CLASSIFIED = 2000
 CACHED_MESSAGES = 512
 
 _START = (
-    r"(?:^|(?<=[.!?。！？\n]))[ \t]{0,8}(?:[-*] )?(?:(?:and|but|so|please|also|und|aber|bitte|请)[ "
-    r",，]{0,2}){0,3}"
+    r"(?:^|(?<=[.!?。！？\n]))[ \t]{0,8}(?:[-*] )?"
+    r"(?:(?:and|but|so|please|also|und|aber|bitte|请)[ ,，]{0,2}){0,3}"
 )
 """The start of a sentence. All repetitions are bounded: a text of blank lines must not take a
 second.
 """
 _VERBS = (
-    r"(?:answer|reply|respond|use|write|cite|quote|mention|include|add|say|tell|call|ask|show|give "
-    r"me|translate|invent|guess|summari[sz]e|"
-    r"assume|change|delete|link|list|refer|format|explain|keep (?:it|your|answers)|be "
-    r"(?:brief|concise|short|precise|exact|honest|polite))"
+    r"(?:answer|reply|respond|use|write|cite|quote|mention|include|add|say|tell|call|ask|show"
+    r"|give me|translate|invent|guess|summari[sz]e"
+    r"|assume|change|delete|link|list|refer|format|explain|keep (?:it|your|answers)"
+    r"|be (?:brief|concise|short|precise|exact|honest|polite))"
 )
+_LANGUAGES = (
+    r"(?:english|german|french|spanish|italian|chinese|japanese|korean|portuguese|russian|dutch"
+    r"|short|one sentence|bullet points)"
+)
+_GERMAN_VERBS = r"(?:antworte|schreibe?|nenne|verwende|benutze|zitiere|erkläre)"
 _RULES = (
     rf"(?:always|never|don't ever|do not ever) {_VERBS}\b|(?:don't|do not) {_VERBS}\b",
-    r"(?:make sure|be sure|remember|you (?:must|should|are to|shall))(?: to| that you| "
-    r"you)? (?:always|never)\b",
-    r"(?:from (?:now|here|today) on|from this point on|going forward|for the rest of "
-    r"(?:this|our) (?:chat|conversation))\b",
-    r"(?:in (?:all )?(?:your )?(?:future|further) (?:answers|replies)|in (?:all|every one "
-    r"of) your (?:answers|replies))\b",
+    r"(?:make sure|be sure|remember|you (?:must|should|are to|shall))"
+    r"(?: to| that you| you)? (?:always|never)\b",
+    r"(?:from (?:now|here|today) on|from this point on|going forward"
+    r"|for the rest of (?:this|our) (?:chat|conversation))\b",
+    r"(?:in (?:all )?(?:your )?(?:future|further) (?:answers|replies)"
+    r"|in (?:all|every one of) your (?:answers|replies))\b",
     r"(?:remember (?:that|:)|keep in mind (?:that|:)|don't forget that|do not forget that)",
-    r"(?:answer|reply|respond|write) (?:me "
-    r")?(?:only|always|exclusively|briefly|concisely|in "
-    r"(?:english|german|french|spanish|italian|"
-    r"chinese|japanese|korean|portuguese|russian|dutch|short|one sentence|bullet points))\b",
+    r"(?:answer|reply|respond|write) (?:me )?"
+    rf"(?:only|always|exclusively|briefly|concisely|in {_LANGUAGES})\b",
     r"(?:ab jetzt|ab sofort|von nun an|von jetzt an|künftig|in zukunft)\b",
     r"(?:immer|nie|niemals) (?:auf |in |mit |nur )",
-    r"(?:antworte|schreibe?|nenne|verwende|benutze|zitiere|erkläre)\b[^.!?\n]{0,60}\b(?:immer|nie|niemals|nur|stets)\b",
-    r"(?:antworte|schreibe?) (?:mir )?(?:bitte )?(?:auf|kurz|knapp)\b|merke? dir\b|denke? "
-    r"daran\b|vergiss nicht\b",
+    rf"{_GERMAN_VERBS}\b[^.!?\n]{{0,60}}\b(?:immer|nie|niemals|nur|stets)\b",
+    r"(?:antworte|schreibe?) (?:mir )?(?:bitte )?(?:auf|kurz|knapp)\b"
+    r"|merke? dir\b|denke? daran\b|vergiss nicht\b",
     r"(?:从现在(?:开始|起)|从今以后|今后|以后|始终|总是|永远|务必|不要再|记住|牢记|请记)",
 )
+_INSTRUCTION = lazy_pattern(rf"{_START}(?:{'|'.join(_RULES)})", re.IGNORECASE)
 
 
 def is_fixed(message: ZkChatMessage) -> bool:
@@ -59,9 +63,6 @@ def is_fixed(message: ZkChatMessage) -> bool:
     if message.pinned is not None:
         return message.pinned
     return message.role == "user" and _gives_instruction(message.content)
-
-
-_INSTRUCTION = lazy_pattern(rf"{_START}(?:{'|'.join(_RULES)})", re.IGNORECASE)
 
 
 @lru_cache(maxsize=CACHED_MESSAGES)
