@@ -255,7 +255,8 @@ def print_places(figures: CodeFigures) -> None:
 
 def check_complexity(figures: CodeFigures, exceptions: Path) -> list[str]:
     """What is wrong with the listed exceptions, which are lines of `FILE: NAME`."""
-    listed = [line for line in exceptions.read_text("utf-8").splitlines() if line.strip()]
+    lines = exceptions.read_text("utf-8").splitlines()
+    listed = [line for line in lines if line.strip() and not line.startswith("#")]
     too_complex = [
         f"{function.file.as_posix()}: {function.name}"
         for function in figures.complex_functions
@@ -289,7 +290,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.check:
         every = [check_complexity(figures, options.check) for figures in columns.values()]
         problems = [problem for found in every for problem in found]
-        sys.exit("\n".join(problems))
+        sys.exit("\n".join(problems) or None)
     if options.list:
         for figures in columns.values():
             print_places(figures)
