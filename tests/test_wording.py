@@ -3,10 +3,17 @@ make a sentence hard to read.
 """
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from conftest import syntax_nodes
+
+import zkchat_cli
+
+PACKAGE = Path(zkchat_cli.__file__).parent
 
 LONGEST = 100
 HARD = re.compile(
@@ -76,3 +83,37 @@ def test_no_shown_string_is_long_or_hard_to_read() -> None:
         or len(PASSIVE.findall(each[1])) > MOST_PASSIVES
     ]
     assert sorted(hard) == []
+
+
+UNREADABLE = re.compile(
+    r"\b(?:one may|what there is to|of which|whose|lest|bears? on|goes on with|rests? on"
+    r"|is asked for|are asked for)\b",
+    re.IGNORECASE,
+)
+
+
+def comments_and_docstrings(file: Path) -> Iterator[str]:
+    """Each comment of several lines as one text."""
+    text = file.read_text(encoding="utf-8")
+    block: list[str] = []
+    last_row = 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row = token.start[0]
+            if row != last_row + 1:
+                yield " ".join(block)
+                block = []
+            block.append(token.string.lstrip("# "))
+            last_row = row
+    yield " ".join(block)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr):
+            yield " ".join(text_of(node.value).split())
+
+
+def test_no_comment_or_docstring_is_hard_to_read() -> None:
+    texts = [
+        text for file in PACKAGE.rglob("*.py") for text in comments_and_docstrings(file) if text
+    ]
+    assert len(texts) > 3_000
+    assert sorted(text for text in texts if UNREADABLE.search(text)) == []

@@ -100,10 +100,10 @@ def stored_layout(connection: sqlite3.Connection, file: Path | None, *, newest: 
     if layout < 1:
         known = "layout 1" if newest == 1 else f"layouts 1 to {newest}"
         raise StoreError(
-            f"{store} was written by a development version of zkchat from before 0.1.0 (number "
-            f"{version}), and this zkchat reads {known}; it was not changed",
-            "Move it away to begin a new one. A JSON export of that version can still be "
-            "imported: zkchat context import --file FILE.",
+            f"{store} is from a development version of zkchat (number {version}); this one reads "
+            f"{known}; it was not changed",
+            "Move it away to begin a new one. Import its exports: zkchat context import --file "
+            "FILE",
         )
     return layout
 
@@ -121,23 +121,24 @@ def upgrade(
     Another process may be faster: then nothing is left to do.
     """
     newest = len(layouts)
-    # Cannot be switched in a transaction; a migration may drop a table that others refer to
+    # A migration may drop a table that others refer to, and foreign keys cannot be switched off
+    # within a transaction.
     connection.execute("PRAGMA foreign_keys = OFF")
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         layout = stored_layout(connection, file, newest=newest)
         if layout == newest:
             return
-        action = f"be upgraded from layout {layout} to {newest}"
-        with translate_errors(file, action):
+        with translate_errors(file, f"be upgraded from layout {layout} to {newest}"):
             before = _read_contents(connection)
             with _copy_kept_if_it_succeeds(file if copied else None, newest):
                 problem = _migrate(connection, layouts[layout:], before)
                 if problem is not None:
                     raise StoreError(
-                        f"{describe_store(file)} cannot {action}: {problem}; it was not changed",
-                        "Please report this. The zkchat that you had before still reads it; or set "
-                        "ZKCHAT_HOME to another folder to begin a new one.",
+                        f"{describe_store(file)} cannot be upgraded from layout {layout} to "
+                        f"{newest}: {problem}; it was not changed",
+                        "Please report this, and use the zkchat that you had before, or another "
+                        "ZKCHAT_HOME.",
                     )
                 write_layout(connection, newest)
 
