@@ -54,36 +54,52 @@ class ZkchatError(Exception):
 
 
 class UsageError(ZkchatError):
+    """The user asked for something that makes no sense, such as a command that does not exist."""
+
     code = "usage"
 
 
 class ConfigError(ZkchatError):
+    """A settings file, an environment variable or a flag is wrong."""
+
     code = "config"
 
 
 class VaultError(ZkchatError):
+    """The notes cannot be found, read or changed."""
+
     code = "vault"
 
 
 class IndexDamaged(VaultError):
+    """The search index cannot be used, and it could not be rebuilt."""
+
     code = "index"
 
 
 class IndexUnwritable(VaultError):
+    """The search index cannot be stored on the disk, so it is made in memory."""
+
     code = "index"
 
 
 class StoreError(ZkchatError):
+    """A conversation cannot be found, read or written."""
+
     code = "store"
 
 
-class StoreUnwritable(StoreError): ...
+class StoreUnwritable(StoreError):
+    """Nothing can be written to the store; what is stored is unchanged."""
 
 
-class StoreDamaged(StoreError): ...
+class StoreDamaged(StoreError):
+    """The store's file is damaged, or it is not a store."""
 
 
 class PromptTooLarge(ZkchatError):
+    """The prompt does not fit the model's context window."""
+
     code = "prompt_too_large"
 
 
@@ -107,7 +123,7 @@ def on_one_line(message: str, hint: str) -> str:
     return f"{message}{separator}{hint}"
 
 
-# By pydantic's type of an error
+# What is wrong with a value, by pydantic's type of the error
 _VALUE_PROBLEMS = {
     "missing": "it is missing",
     "extra_forbidden": "this key is unknown",
@@ -134,4 +150,6 @@ def reason(e: Exception) -> str:
     its number and path.
     """
     cause = e.strerror if isinstance(e, OSError) else None
-    return cause[0].lower() + cause[1:] if cause else str(e)
+    if not cause:
+        return str(e)
+    return cause[:1].lower() + cause[1:]

@@ -9,13 +9,13 @@ from zkchat_cli.text.truncate import truncate_to_minute
 from zkchat_cli.text.words import detect_languages, terms
 from zkchat_cli.vault.links.wikilinks import write_link
 
-# Characters of a message in an excerpt
+# Characters of a message that the model gets
 MAX_EXCERPT = 700
 
 
 def describe_found(found: FoundMessage, query: str, conversation_id: str | None) -> dict[str, Any]:
-    """A message as the model reads it. `conversation_id` is that of the conversation in which it
-    was searched: numbers of sources are valid only there, elsewhere they become links.
+    """A message as the model reads it. `conversation_id` is the conversation that the search was
+    made in: source numbers are valid only there, so those of other conversations become links.
     """
     message = found.message
     is_here = found.conversation_id == conversation_id
@@ -55,14 +55,15 @@ def citations_to_links(message: ZkChatMessage) -> str:
     for piece, mark in split_at_marks(message.content, marks):
         links: dict[str, None] = {}
         if mark and not mark.name:
-            cited = [paths[number] for number in mark.numbers if number in paths]
-            links = dict.fromkeys(map(write_link, cited))
+            for number in mark.numbers:
+                if number in paths:
+                    links[write_link(paths[number])] = None
         text += " ".join(links) if links else piece
     return text
 
 
 def cut_around_query(text: str, query: str) -> str:
-    """The text; of a long one the lines with the most words of the query."""
+    """The text if it is short, else its lines with the most words of the query."""
     # 12 ms, which the budget bar does not need
     from zkchat_cli.vault.search.snippet import snippet
 

@@ -19,11 +19,14 @@ MAX_KEY = 48
 MAX_NAME_WORDS = 6
 # Characters at the beginning of a fact in which a key is looked for
 _MAX_READ = 2_000
-# For the hyphen and the number of a key that is used already
+# Characters for the hyphen and the number that distinguish a key from one that is in use
 _NUMBER_LENGTH = 4
-# Keys that an error names
+# Similar keys that an error suggests
 _NEAREST_KEYS = 3
+# Keys that an error names
 _NAMED_KEYS = 5
+# Similarity, from 0 to 1, from which on a key is suggested
+_SIMILAR_KEY = 0.4
 _ENTRY = lazy_pattern(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*\S")
 _IS = lazy_pattern(r"([^\s.!?][^.!?\n]{0,80}?)(?:\s+(?:is|are)\s+|是)\S", re.IGNORECASE)
 _ARTICLE = lazy_pattern(r"^(?:(?:the|a|an|my|our|your|please|remember|that)\s+)+", re.IGNORECASE)
@@ -50,13 +53,12 @@ _SINGLE_VALUED_CHINESE = tuple(
 
 def suggest_key(content: str, facts: Mapping[str, str]) -> str:
     """A key for a fact: its name, which may be that of an older fact, or a new key made of its
-    first words. `facts`: the others by key.
+    first words. `facts` are the contents of the other facts by their keys.
     """
     name = _find_name(content)
     if name:
         return name
-    words = [word for word in _words(content[:_MAX_READ]) if word not in STOPWORDS]
-    first = slugify(" ".join(words[:MAX_NAME_WORDS])) or "fact"
+    first = _first_words_key(content)
     if facts.get(first, content) == content:
         return first
     beginning = first[: MAX_KEY - _NUMBER_LENGTH].strip("-")
@@ -67,15 +69,23 @@ def suggest_key(content: str, facts: Mapping[str, str]) -> str:
     raise AssertionError("there are more numbers than facts")
 
 
+def _first_words_key(content: str) -> str:
+    """A key made of the first words of a fact that say something."""
+    beginning = _words(content[:_MAX_READ])
+    words = [word for word in beginning if word not in STOPWORDS]
+    return slugify(" ".join(words[:MAX_NAME_WORDS])) or "fact"
+
+
 def _find_name(content: str) -> str:
-    """The key of what a fact gives a value to; empty if it has no name, or may have several
-    values.
+    """The key made of the name that a fact gives a value to; empty if there is no name, or if it
+    can have several values at a time.
     """
     entry = _ENTRY.match(content)
     match = entry or _IS.match(content)
     if match is None:
         return ""
-    words = [word for word in _words(_ARTICLE.sub("", match[1])) if word not in ("the", "of")]
+    name = _ARTICLE.sub("", match[1])
+    words = [word for word in _words(name) if word not in ("the", "of")]
     if len(words) > MAX_NAME_WORDS or STOPWORDS.issuperset(words) or words[0] in _LABELS:
         return ""
     if entry is None and not _has_one_value(words):
@@ -103,19 +113,21 @@ def _words(text: str) -> list[str]:
 
 
 def find_fact(key: str, facts: Sequence[Fact]) -> Fact:
-    """The fact with this key or prefix of a key. Raises UsageError that names the nearest keys if
-    that is not one fact.
+    """The fact with this key, or the only one with a key that begins so. Raises UsageError, which
+    names the nearest keys, if there is no such fact or several.
     """
     known = {fact.key: fact for fact in facts}
     prefix = key if key in known else slugify(key)
     if prefix in known:
         return known[prefix]
-    matches = [each for each in known if prefix and each.startswith(prefix)]
+    matches: list[str] = []
+    if prefix:
+        matches = [each for each in known if each.startswith(prefix)]
     if len(matches) == 1:
         return known[matches[0]]
     if matches:
         raise _no_such_fact(f"{prefix!r} begins {len(matches)} keys", matches)
-    near = difflib.get_close_matches(prefix, known, n=_NEAREST_KEYS, cutoff=0.4)
+    near = difflib.get_close_matches(prefix, known, n=_NEAREST_KEYS, cutoff=_SIMILAR_KEY)
     raise _no_such_fact(f"nothing is remembered as {prefix!r}", near or list(known))
 
 

@@ -26,10 +26,11 @@ from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.links.wikilinks import write_link
 
 BM25 = Bm25()
-HALF_LIFE = 90.0  # days
-# A lower score by words than this share of the best one is not relevant, unless the meaning is
-# similar
+# Days after which the recency of an item has lost half of its bonus
+HALF_LIFE = 90.0
+# Share of the best score by words: an item below it is relevant only if its meaning is similar
 MIN_SHARE_OF_BEST = 0.25
+# Items in a prompt
 MAX_ITEMS = 8
 # Items without stored vectors that a search compares by meaning, at 3 ms each
 MAX_WITHOUT_VECTOR = 100
@@ -38,12 +39,13 @@ SIMILAR = 0.3
 fact, among 20 facts, the built-in model finds 15 (11 from .35 on, 9 from .4 on); a question about
 something else gets .12 facts (.04, .02).
 """
-# So many cosines show what is usual: some models give .75 to unrelated texts. Only what is above it
-# is similar.
+# Cosines that are enough to show what is usual, since some models give .75 to unrelated texts. With
+# so many, only an item above the usual is similar.
 MIN_FOR_AVERAGE = 10
-# How many of the best items are asked how much of the message they have: the most counts
+# Best items by words, of which the one with the largest share of the message counts
 _BEST = 3
-MAX_FACT = 2_000  # characters
+# Characters of a fact
+MAX_FACT = 2_000
 # Characters in the description of a fact's source
 _LONGEST_SOURCE = 80
 _LONGEST_TITLE = 60
@@ -66,7 +68,7 @@ class StoredMemory(NamedTuple):
     # The agent that a fact belongs to; None if it is shared
     agent: str | None = None
     score: float = 0.0
-    # With the message; none if it was found by meaning
+    # Words that it shares with the message; none if it was found by meaning
     shared_words: tuple[str, ...] = ()
     # False for an item that shares too little to be sent
     fits_prompt: bool = True
@@ -80,12 +82,12 @@ class StoredMemory(NamedTuple):
 
 
 def clean_fact(text: str) -> str:
-    """One line without control characters."""
+    """A fact as it is stored: on one line, without control characters."""
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
 def check_fact(content: str) -> None:
-    """Raises UsageError for what cannot be remembered."""
+    """Raise UsageError for a text that cannot be remembered."""
     if not _has_words(content):
         raise UsageError(
             "there is nothing to remember",
@@ -111,7 +113,8 @@ def parse_facts(text: str) -> list[str]:
         elif block.kind == "indented":
             # A list below a heading is often indented, code is seldom a file of facts
             found += parse_facts("\n".join(line.lstrip() for line in block.lines))
-    return [fact for fact in map(clean_fact, found) if _has_words(fact)]
+    cleaned = map(clean_fact, found)
+    return [fact for fact in cleaned if _has_words(fact)]
 
 
 def _has_words(text: str) -> bool:
@@ -180,18 +183,15 @@ def rank_by_relevance(
     """The items that share a word with the message, in any form, or mean something similar, best
     first.
 
-    `languages` are those of the notes; that of the items is added. `cosines`: how near items are to
-    the message by meaning, as far as known.
+    `languages` are those of the notes; that of the items is added. `cosines` says how near items
+    are to the message by meaning; items without a vector are not in it.
     """
     # 12 ms, which the budget bar does not need
     from zkchat_cli.vault.search.fusion import DEVIATIONS, fuse
 
     recency = [_recency(item.date, now) for item in items]
     words = _match_words(message, items, languages)
-    by_words: dict[int, float] = {}
-    for number, score in enumerate(words.scores):
-        if score:
-            by_words[number] = score * recency[number]
+    by_words = words.weighted_scores(recency)
     near = _cosines_by_number(items, cosines or {})
     similar = _similar_items(near)
     by_meaning: dict[int, float] = {}
@@ -199,12 +199,15 @@ def rank_by_relevance(
         if number in by_words or number in similar:
             by_meaning[number] = DEVIATIONS * cosine * recency[number]
     least = MIN_SHARE_OF_BEST * max(by_words.values(), default=0.0)
+    coverage = words.coverage_of_best(by_words)
     ranked: list[StoredMemory] = []
-    for number, score in fuse(by_words, by_meaning, words.coverage_of_best(by_words)).items():
-        fits_prompt = number in similar or by_words[number] >= least
-        shared = tuple(words.written[stemmed] for stemmed in words.shared[number])
-        item = items[number]
-        ranked.append(item._replace(score=score, shared_words=shared, fits_prompt=fits_prompt))
+    for number, score in fuse(by_words, by_meaning, coverage).items():
+        ranked_item = items[number]._replace(
+            score=score,
+            shared_words=words.shared_as_written(number),
+            fits_prompt=number in similar or by_words[number] >= least,
+        )
+        ranked.append(ranked_item)
     return tuple(ranked)
 
 
@@ -228,6 +231,20 @@ class _WordMatches(NamedTuple):
         covered = max(map(self._shared_rarity, best), default=0.0)
         return covered / (sum(self.rarities.values()) or 1.0)
 
+    def weighted_scores(self, factors: Sequence[float]) -> dict[int, float]:
+        """The scores of the items that share words with the message, by their numbers, each times
+        the factor of its item.
+        """
+        weighted: dict[int, float] = {}
+        for number, score in enumerate(self.scores):
+            if score:
+                weighted[number] = score * factors[number]
+        return weighted
+
+    def shared_as_written(self, number: int) -> tuple[str, ...]:
+        """The words that an item shares with the message, as the message writes them."""
+        return tuple(self.written[word] for word in self.shared[number])
+
     def _shared_rarity(self, number: int) -> float:
         return sum(self.rarities[word] for word in self.shared[number])
 
@@ -236,7 +253,7 @@ def _match_words(
     message: str, items: Sequence[StoredMemory], languages: Sequence[str]
 ) -> _WordMatches:
     known = _known_languages(items, languages)
-    # Of words with the same stem the first one is named
+    # Reversed, so that the first of several words with one stem is the one that is named
     written = {stem(term, known): term for term in reversed(content_terms(message))}
     counts = [_count_words(item.key, item.content, known) for item in items]
     average = sum(words.total() for words in counts) / max(1, len(counts)) or 1.0
@@ -244,7 +261,9 @@ def _match_words(
     frequency: Counter[str] = Counter()
     for common in shared:
         frequency.update(common)
-    rarities = {word: rarity(frequency[word], len(items)) for word in written}
+    rarities: dict[str, float] = {}
+    for word in written:
+        rarities[word] = rarity(frequency[word], len(items))
     scores: list[float] = []
     for words, common in zip(counts, shared, strict=True):
         counted = {word: words[word] for word in common}
@@ -259,14 +278,20 @@ def _shared_words(query: dict[str, str], words: Mapping[str, int]) -> list[str]:
 
 def _known_languages(items: Sequence[StoredMemory], languages: Sequence[str]) -> tuple[str, ...]:
     """These languages and that of the items: one fact is too short to tell its language."""
-    spoken = {*languages, _detect_language(" ".join(item.content for item in items))}
-    return tuple(language for language in LANGUAGES if language in spoken) or (ENGLISH,)
+    contents = " ".join(item.content for item in items)
+    spoken = {*languages, _detect_language(contents)}
+    known = tuple(language for language in LANGUAGES if language in spoken)
+    return known or (ENGLISH,)
 
 
 def _cosines_by_number(
     items: Sequence[StoredMemory], cosines: Mapping[StoredMemory, float]
 ) -> dict[int, float]:
-    return {number: cosines[item] for number, item in enumerate(items) if item in cosines}
+    by_number: dict[int, float] = {}
+    for number, item in enumerate(items):
+        if item in cosines:
+            by_number[number] = cosines[item]
+    return by_number
 
 
 def _similar_items(near: Mapping[int, float]) -> set[int]:
@@ -287,7 +312,7 @@ def _count_words(key: str, content: str, languages: tuple[str, ...]) -> Counter[
 
 
 def _recency(date: str, now: str) -> float:
-    """A factor from 1 for today to 0.5 for an old or unreadable date."""
+    """A factor for a date: 1 for today, down to 0.5 for an old or unreadable one."""
     try:
         age = datetime.fromisoformat(now) - datetime.fromisoformat(date)
     except (ValueError, TypeError):
@@ -302,7 +327,7 @@ def choose_for_prompt(
     """The relevant items that fit into `budget` tokens, best first."""
     chosen: list[MemoryItem] = []
     for each in ranked:
-        # With its line end
+        # One more token for the line end
         tokens = counter.count(each.prompt_line) + 1
         if each.fits_prompt and tokens <= budget and len(chosen) < MAX_ITEMS:
             budget -= tokens

@@ -28,12 +28,13 @@ from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
-# Shares of the tokens for messages: of all of memory, of the files in the vault's root, of the
-# user's and of the agent's file, and of the files in folders. Facts get the rest.
+# Shares of the tokens for messages: for all of memory, for the files in the vault's root, for the
+# user's and the agent's file (each), and for the files in folders. Facts get what the files leave.
 SHARE = 0.2
 ROOT_SHARE = 0.12
 PRIVATE_SHARE = 0.04
 FOLDER_SHARE = 0.04
+# Messages that a search of earlier conversations reads
 MAX_RECALLED_MESSAGES = 20
 
 
@@ -46,11 +47,12 @@ class _Choice(NamedTuple):
     items: tuple[project.MemoryItem, ...]
 
     def is_for(self, question: str, budget: int, counter: TokenCounter) -> bool:
+        """Whether the same choice would be made for this question and budget."""
         return (self.question, self.budget, self.counter) == (question, budget, counter)
 
 
 class Memory:
-    """What outlasts the conversation, as this conversation uses it.
+    """The memory that one conversation reads and writes.
 
     `about` gives the one-line summary of a note. `semantic` compares the stored vectors of facts
     with a message; its model is on this machine.
@@ -85,7 +87,7 @@ class Memory:
         self._facts_version: StoreChanges | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
-        # The memory files outside the vault, as far as they are switched on
+        # The memory files outside the vault that are switched on
         self.private: dict[project.MemoryKind, Path] = {}
         if self.enabled and settings.memory.user and agents_folder is not None:
             self.private["user"] = agents_folder.parent / project.USER_FILE
@@ -131,16 +133,18 @@ class Memory:
         budget: int,
         counter: TokenCounter,
     ) -> tuple[project.MemoryItem, ...]:
-        """The memory for this turn only: of the active notes' folders, then what is relevant to the
-        question, which is chosen once in a turn, so that its prompts begin alike.
+        """The memory for this turn only: the files in the folders of the active notes, then the
+        facts and notes relevant to the question. These are chosen once in a turn, so that all of
+        its prompts begin alike.
         """
         if not self.enabled:
             return ()
         fixed = self.fixed_items(budget, counter)
         folders = self._folder_items(current, recent, fixed, int(FOLDER_SHARE * budget), counter)
-        question = next((m.prompt_text for m in current if m.role == "user"), "")
-        left = int(SHARE * budget) - sum(item.tokens for item in (*fixed, *folders))
-        return (*folders, *self._relevant_items(question, left, counter))
+        questions = (message.prompt_text for message in current if message.role == "user")
+        used = sum(item.tokens for item in (*fixed, *folders))
+        left = int(SHARE * budget) - used
+        return (*folders, *self._relevant_items(next(questions, ""), left, counter))
 
     def _folder_items(
         self,
@@ -178,7 +182,7 @@ class Memory:
         return items
 
     def begin_turn(self, conversation_id: str, message_id: str) -> None:
-        """Facts remembered from now on come from this message."""
+        """Record this message as the source of the facts remembered from now on."""
         self.conversation_id = conversation_id
         self.message_id = message_id
         self._chosen = None
@@ -238,9 +242,11 @@ class Memory:
     def rank(
         self, text: str, *, compute: bool = False, all_agents: bool = False
     ) -> tuple[StoredMemory, ...]:
-        """The shared facts, the agent's own (or those of all agents) and cited notes that share a
-        word with the text or mean something similar, best first. Items without vectors are compared
-        by meaning only if they may be computed (`compute`).
+        """The facts and cited notes that share a word with the text or mean something similar, best
+        first.
+
+        Facts are the shared ones and the agent's own, or those of all agents. Items without a
+        stored vector are compared by meaning only if vectors may be computed (`compute`).
         """
         remembered = self._recall_facts(all_agents=all_agents)
         every = [*remembered.values(), *self._recall_cited_notes()]
@@ -264,11 +270,12 @@ class Memory:
         return remembered
 
     def _recall_cited_notes(self) -> list[StoredMemory]:
-        return [
-            facts.recall_cited_note(note, self._about(note.relative_path))
-            for note in self._cited_notes
-            if self._is_note(note.relative_path)
-        ]
+        recalled: list[StoredMemory] = []
+        for note in self._cited_notes:
+            path = note.relative_path
+            if self._is_note(path):
+                recalled.append(facts.recall_cited_note(note, self._about(path)))
+        return recalled
 
     def _stored_cosines(
         self, text: str, remembered: Mapping[str, StoredMemory]
@@ -277,20 +284,21 @@ class Memory:
         keys.
         """
         cosines: dict[StoredMemory, float] = {}
-        if remembered and self._semantic is not None:
-            with self._semantic.failures_reported():
-                packed = self._store.vectors.of_facts(self._vault_key, self._semantic.embedder.id)
-                stored = self._semantic.stored_similarities(text, packed)
-                for key, cosine in stored.items():
-                    if key in remembered:
-                        cosines[remembered[key]] = cosine
+        if not remembered or self._semantic is None:
+            return cosines
+        with self._semantic.failures_reported():
+            packed = self._store.vectors.of_facts(self._vault_key, self._semantic.embedder.id)
+            stored = self._semantic.stored_similarities(text, packed)
+            for key, cosine in stored.items():
+                if key in remembered:
+                    cosines[remembered[key]] = cosine
         return cosines
 
     def remember(
         self, text: str, *, key: str = "", source: str = "user"
     ) -> tuple[Fact, Fact | None]:
-        """Store a fact; returns it and the one with the same key that it replaced. Raises
-        UsageError, also if memory is off.
+        """Store a fact. Returns it, and the one with the same key that it replaced. Raises
+        UsageError for a text that cannot be remembered, and if memory is off.
         """
         if not self.enabled:
             raise UsageError(
@@ -326,8 +334,10 @@ class Memory:
         prefix = f"{fact_keys.slugify(agent)}-" if agent else ""
         key = fact_keys.slugify(wanted).removeprefix(prefix)
         if not key:
-            own = [fact for fact in self.facts() if fact.agent == agent]
-            others = {fact.key.removeprefix(prefix): fact.content for fact in own}
+            others: dict[str, str] = {}
+            for fact in self.facts():
+                if fact.agent == agent:
+                    others[fact.key.removeprefix(prefix)] = fact.content
             key = fact_keys.suggest_key(content, others)
         return prefix + key
 
@@ -339,23 +349,24 @@ class Memory:
         self._notices.append((f"remembered as {fact.key}: {fact.content}{instead}", undo))
 
     def find_sources(self, sent: Iterable[str]) -> dict[str, str]:
-        """The files in the vault that memory in a prompt came from, and what facts say that were
-        imported from them. `sent` are the ids of memory in a prompt.
+        """The files in the vault that memory in a prompt came from, each with the text of the fact
+        that was imported from it, or an empty text. `sent` are the ids of memory in a prompt.
         """
         known = {f"fact:{fact.key}": fact for fact in self._facts}
         sources: dict[str, str] = {}
         for id_ in sent:
             fact = known.get(id_)
-            path = fact.source if fact is not None else id_
-            content = fact.content if fact is not None else ""
+            path = id_
+            content = ""
+            if fact is not None:
+                path = fact.source
+                content = fact.content
             if self._is_note(path):
                 sources.setdefault(path, content)
         return sources
 
     def find_fact(self, key: str) -> Fact:
-        """The fact with this key or prefix of a key. Raises UsageError that names the nearest keys
-        if that is not one fact.
-        """
+        """The current fact that `fact_keys.find_fact` finds. Raises UsageError."""
         return fact_keys.find_fact(key, self.facts())
 
     def forget(self, key: str) -> Fact:
@@ -366,13 +377,14 @@ class Memory:
     # earlier messages
 
     def search_conversations(self, query: str, limit: int) -> Iterator[dict[str, object]]:
-        """Messages of this conversation and, with memory on, of earlier ones with this vault, best
-        first; not the question of this turn.
+        """Messages of this conversation and, if memory is on, of earlier ones with this vault, best
+        first, without the question of this turn.
         """
+        this_one = self.conversation_id or ""
         found = self._store.search(
             self._vault_key,
             query,
-            conversation_id=None if self.enabled else self.conversation_id or "",
+            conversation_id=None if self.enabled else this_one,
             limit=MAX_RECALLED_MESSAGES,
             languages=self._vault.languages(),
         )

@@ -1,5 +1,5 @@
-"""Which files instruct later conversations. If a model changes one of them, it needs an approval of
-its own.
+"""The files that instruct later conversations. A change that a model makes to one of them needs an
+approval of its own.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from zkchat_cli.memory.project import USER_FILE, import_paths, read_memory_file
 from zkchat_cli.references.file_imports import find_written_paths
 
-# If memory imports more paths than that, every file counts as memory
+# Paths that memory may import; if it imports more, every file counts as memory
 MAX_PATHS = 5_000
 
 
@@ -29,12 +29,13 @@ class MemoryPaths(NamedTuple):
     agents_folder: Path | None = None
 
     def first_among(self, paths: Iterable[str]) -> str | None:
-        """The first of these paths of the vault that is or would be memory, with the reason if it
-        is not its name; None if none is.
+        """The first of these paths of the vault that is memory, or would be if there were a file;
+        with the reason, unless its name says so. None if no path is memory.
         """
         reasons = self._reasons()
+        endings = tuple(_fold(f"/{name}") for name in self.names)
         for path in paths:
-            if any(_fold(f"/{path}").endswith(_fold(f"/{name}")) for name in self.names):
+            if _fold(f"/{path}").endswith(endings):
                 return path
             if len(reasons) > MAX_PATHS:
                 return f"{path} (one of over {MAX_PATHS:,} files that memory may import)"
@@ -51,9 +52,11 @@ class MemoryPaths(NamedTuple):
         return str(real.parent) == _comparable(self.agents_folder)
 
     def _reasons(self) -> dict[str, str]:
-        """Why a file is memory, by its real path; an import may mean several paths."""
+        """The reason why a file is memory, by its real path; an import may mean several paths."""
         reasons: dict[str, str] = {}
-        found = {path: f"the same file as {path}" for path in self._named_files()}
+        found: dict[str, str] = {}
+        for path in self._named_files():
+            found[path] = f"the same file as {path}"
         seen: set[str] = set()
         while found and len(reasons) <= MAX_PATHS:
             path, why = found.popitem()

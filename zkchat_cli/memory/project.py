@@ -29,17 +29,19 @@ from zkchat_cli.vault import filesystem
 
 # The user's memory file for all vaults, in the configuration folder
 USER_FILE = "ZKCHAT.md"
-# More than any share of a window takes
+# Bytes of a memory file that are read: more than any share of a window takes
 MAX_BYTES = 1_000_000
 CUT_MARK = "\n[… cut: this file is longer than its share of the context window]"
-# Read beside the first name, too: zk-chat kept it there together with a file of another program
+# A memory file that is read together with one of the first name, because zk-chat wrote both
 EXTRA_FILE = "WILK.md"
+# Memory files in a prompt
 MAX_FILES = 50
+# Notes of a turn with memory in their folders
 MAX_ACTIVE_NOTES = 30
 _MOST_CHARACTERS_OF_A_TOKEN = 40
 # Characters of a path in a warning
 _LONGEST_PATH = 80
-# Without a cache, 1 ms for each prompt
+# Reading the imports again takes 1 ms for each prompt
 _find_imports = lru_cache(maxsize=MAX_FILES)(find_imports)
 
 MemoryKind = Literal["file", "fact", "document", "agent", "user"]
@@ -79,7 +81,8 @@ def read_memory_file(
     text, problem = filesystem.decode(raw)
     if problem:
         warn(f"memory: {name} is {problem}", "")
-    return text.strip() + (CUT_MARK if is_cut else "")
+    text = text.strip()
+    return text + CUT_MARK if is_cut else text
 
 
 class MemoryItem(NamedTuple):
@@ -128,7 +131,7 @@ def _note_paths(messages: Sequence[ZkChatMessage]) -> Iterator[str | None]:
 @dataclass
 class MemoryLoader:
     """Loads memory files below one folder and their imports into a token budget, each file once.
-    `names` are those of the vault's files.
+    `names` are the names of memory files in the vault.
     """
 
     root: Path
@@ -164,21 +167,27 @@ class MemoryLoader:
         by_folder: dict[str, list[MemoryItem]] = {}
         for note in notes:
             for folder in _folders_above(note):
-                if folder not in by_folder:
-                    by_folder[folder] = []
-                    for path in self._memory_paths(folder):
-                        by_folder[folder] += self._load(path, f"in {folder}, above {note}")
-        outermost_first = sorted(by_folder, key=lambda folder: (folder.count("/"), folder))
-        return tuple(item for folder in outermost_first for item in by_folder[folder])
+                if folder in by_folder:
+                    continue
+                by_folder[folder] = []
+                for path in self._memory_paths(folder):
+                    by_folder[folder] += self._load(path, f"in {folder}, above {note}")
+        items: list[MemoryItem] = []
+        for folder in sorted(by_folder, key=_depth_and_name):
+            items += by_folder[folder]
+        return tuple(items)
 
     def _memory_paths(self, folder: str) -> list[str]:
         """The memory file of a folder: the first of `names` that can be read, and `WILK.md` beside
         the first name.
         """
         for name in self.names:
-            if self._read(posixpath.join(folder, name)):
-                found = [name, EXTRA_FILE] if name == self.names[0] else [name]
-                return [posixpath.join(folder, each) for each in dict.fromkeys(found)]
+            path = posixpath.join(folder, name)
+            if self._read(path):
+                is_first = name == self.names[0]
+                if is_first and name != EXTRA_FILE:
+                    return [path, posixpath.join(folder, EXTRA_FILE)]
+                return [path]
         return []
 
     def _read(self, path: str) -> str | None:
@@ -222,7 +231,8 @@ class MemoryLoader:
             target = self._find_file(import_paths(imported.path, posixpath.dirname(path)))
             if target is not None:
                 items += self._load(target, f"imported by {path}")
-            elif imported.is_path:  # `@anna` may be a person's name
+            # `@anna` may be a person's name
+            elif imported.is_path:
                 written = f"{truncate(imported.written, _LONGEST_PATH)} in {path}"
                 self.warn(
                     f"memory: {written} is not a file in the vault",
@@ -238,6 +248,11 @@ class MemoryLoader:
         return None
 
 
+def _depth_and_name(folder: str) -> tuple[int, str]:
+    """The key that sorts folders from the outermost on."""
+    return folder.count("/"), folder
+
+
 def _folders_above(note: str) -> Iterator[str]:
     """The folders of a note in the vault, the nearest first, without the vault's root."""
     folder = posixpath.dirname(note)
@@ -247,8 +262,8 @@ def _folders_above(note: str) -> Iterator[str]:
 
 
 def import_paths(written: str, folder: str) -> Iterator[str]:
-    """The paths an import may mean: relative to its file's folder, then to the vault's root; `.md`
-    may be left out.
+    """The paths that an import may mean: relative to its file's folder, then to the vault's root,
+    each as it is written and with `.md` added.
     """
     for base in dict.fromkeys((folder, "")):
         path = posixpath.normpath(posixpath.join(base, written.lstrip("/")))
@@ -265,10 +280,15 @@ def truncate_to_budget(text: str, budget: int, counter: TokenCounter) -> tuple[s
         tokens = counter.count(text)
         if tokens <= budget:
             return text, tokens
-    lengths = range(min(len(text), _MOST_CHARACTERS_OF_A_TOKEN * budget))
-    length = bisect_right(lengths, budget, key=lambda n: counter.count(text[: n + 1] + CUT_MARK))
+    indexes = range(min(len(text), _MOST_CHARACTERS_OF_A_TOKEN * budget))
+
+    def tokens_up_to(index: int) -> int:
+        return counter.count(text[: index + 1] + CUT_MARK)
+
+    length = bisect_right(indexes, budget, key=tokens_up_to)
     if length == 0:
         return "", 0
     beginning = text[:length]
-    whole_lines = (beginning.rpartition("\n")[0] or beginning) + CUT_MARK
-    return whole_lines, counter.count(whole_lines)
+    whole_lines, _, _ = beginning.rpartition("\n")
+    content = (whole_lines or beginning) + CUT_MARK
+    return content, counter.count(content)

@@ -1,4 +1,4 @@
-"""Chooses the chunks that fit into a room of tokens: the most relevant ones, and of a long one its
+"""Chooses the chunks that fit into a number of tokens: the most relevant ones; of a long one, the
 beginning. Pure.
 
 A chunk's relevance is its rank within its own call, because scores of different searches cannot be
@@ -14,15 +14,16 @@ from zkchat_cli.references.excerpts import Count, chunk_tokens
 
 # Tokens of the JSON around a result's excerpts
 FRAME_TOKENS = 8
-# Begins the note of a result about what did not fit into the window
+# The beginning of a result's note about what did not fit into the window
 NO_ROOM = "Left out, because there is no room for them"
-# A comment, so that it cannot be mistaken for the note's own words
+# The end of a text that was cut: a comment, so that it cannot be mistaken for the note's own words
 CUT_MARK = "\n\n<!-- cut: too long for the context window -->"
-# Characters of a text that are shown at least: a few words
+# Characters of a text that are shown in any case: a few words
 MIN_CHARACTERS = 60
-# A text with more characters per token of room is too long without counting; prose has about four
+# Characters per token that no text has (prose has about four): a text with more characters than so
+# many for each token of room is known to be too long without counting
 MAX_CHARACTERS_PER_TOKEN = 30
-# How far back to look for a space to cut at. Scripts without spaces are cut anywhere.
+# Characters in which a space to cut at is looked for. Scripts without spaces are cut anywhere.
 _LONGEST_WORD = 40
 
 
@@ -43,25 +44,26 @@ def reduce_to_fit(
     calls get nothing.
     """
     room -= FRAME_TOKENS * sum(bool(chunks) for chunks in calls)
-    best_costs = {
-        call: _chunk_cost(chunks[0], room, count) for call, chunks in enumerate(calls) if chunks
-    }
+    best_costs: dict[int, int] = {}
+    for call, chunks in enumerate(calls):
+        if chunks:
+            best_costs[call] = _chunk_cost(chunks[0], room, count)
+    kept: list[dict[int, ContentChunk]] = [{} for _ in calls]
     if sum(best_costs.values()) > room:
-        best = _cut_best_chunks(calls, best_costs, room, count)
-        return tuple((best[call],) if call in best else () for call in range(len(calls)))
-    kept: list[list[int]] = [[] for _ in calls]
-    for call, rank in rank_chunks(calls):
-        if rank == 0:
-            room -= best_costs[call]
-        else:
-            room -= _chunk_cost(calls[call][rank], room, count)
-        if room < 0:
-            break
-        kept[call].append(rank)
-    return tuple(
-        tuple(chunks[rank] for rank in sorted(ranks))
-        for chunks, ranks in zip(calls, kept, strict=True)
-    )
+        for call, chunk in _cut_best_chunks(calls, best_costs, room, count).items():
+            kept[call][0] = chunk
+    else:
+        for call, rank in rank_chunks(calls):
+            chunk = calls[call][rank]
+            room -= best_costs[call] if rank == 0 else _chunk_cost(chunk, room, count)
+            if room < 0:
+                break
+            kept[call][rank] = chunk
+    return tuple(_sorted_by_rank(by_rank) for by_rank in kept)
+
+
+def _sorted_by_rank(by_rank: Mapping[int, ContentChunk]) -> tuple[ContentChunk, ...]:
+    return tuple(by_rank[rank] for rank in sorted(by_rank))
 
 
 def _cut_best_chunks(
@@ -73,15 +75,17 @@ def _cut_best_chunks(
     fitted: dict[int, ContentChunk] = {}
     for call, share in _share_room(calls, costs, room, count).items():
         chunk = calls[call][0]
-        fitted[call] = chunk if costs[call] <= share else truncate_chunk(chunk, share, count)
+        if costs[call] > share:
+            chunk = truncate_chunk(chunk, share, count)
+        fitted[call] = chunk
     return fitted
 
 
 def _share_room(
     calls: Sequence[Sequence[ContentChunk]], costs: Mapping[int, int], room: int, count: Count
 ) -> dict[int, int]:
-    """How many tokens the best chunk of each call gets; without room for a few words of each, only
-    the first calls get these.
+    """The tokens that the best chunk of each call gets. Without room for a few words of each, only
+    the first calls get theirs.
     """
     least: dict[int, int] = {}
     for call, cost in costs.items():
@@ -99,16 +103,19 @@ def rank_chunks(calls: Sequence[Sequence[ContentChunk]]) -> list[ChunkRank]:
     """Every chunk, the most relevant first: the best of each call, then the second of each, and so
     on. A chunk that an earlier call has already found comes last, unless it is the best of its own.
     """
-    rounds = sorted(
-        (rank, call) for call, chunks in enumerate(calls) for rank in range(len(chunks))
-    )
+    ranks: list[ChunkRank] = []
+    for call, chunks in enumerate(calls):
+        ranks += [ChunkRank(call, rank) for rank in range(len(chunks))]
+    ranks.sort(key=lambda each: each.rank)
     seen: set[str] = set()
     first: list[ChunkRank] = []
     repeated: list[ChunkRank] = []
-    for rank, call in rounds:
-        id_ = calls[call][rank].id
-        is_repeated = rank > 0 and id_ in seen
-        (repeated if is_repeated else first).append(ChunkRank(call, rank))
+    for each in ranks:
+        id_ = calls[each.call][each.rank].id
+        if each.rank > 0 and id_ in seen:
+            repeated.append(each)
+        else:
+            first.append(each)
         seen.add(id_)
     return first + repeated
 
@@ -121,7 +128,10 @@ def share_evenly(wanted: Sequence[int], room: int, least: Sequence[int]) -> list
     def shares(level: int) -> list[int]:
         return [min(want, max(low, level)) for want, low in zip(wanted, least, strict=True)]
 
-    highest = bisect_right(range(room + 1), room, key=lambda level: sum(shares(level))) - 1
+    def total(level: int) -> int:
+        return sum(shares(level))
+
+    highest = bisect_right(range(room + 1), room, key=total) - 1
     return shares(highest)
 
 
@@ -150,8 +160,10 @@ def truncate_chunk(chunk: ContentChunk, room: int, count: Count) -> ContentChunk
 def _prefix(chunk: ContentChunk, length: int) -> ContentChunk:
     """The first `length` characters of a chunk or fewer, cut after a word if possible."""
     earliest = max(0, length - _LONGEST_WORD)
-    border = max(chunk.text.rfind(white, earliest, length) for white in " \n")
-    text = chunk.text[: border if border > 0 else length].rstrip()
+    last_space = max(chunk.text.rfind(white, earliest, length) for white in " \n")
+    if last_space > 0:
+        length = last_space
+    text = chunk.text[:length].rstrip()
     return chunk.model_copy(
         update={
             "id": f"{chunk.id}:{len(text)}",

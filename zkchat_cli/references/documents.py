@@ -1,4 +1,4 @@
-"""References to documents: made from chunks, merged, and named as links have them. Pure."""
+"""References to documents: how they are made from chunks, merged, and named in links. Pure."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -22,38 +22,44 @@ def aggregate_documents(
     link_name: Callable[[str], str] = strip_suffix,
 ) -> tuple[DocumentReference, ...]:
     """The documents of `chunks`, each once, with the numbers of all its chunks and the text of the
-    first one; `summary` describes a path, `link_name` is its name in links.
+    first one. `summary` describes the note at a path, and `link_name` is its name in links.
     """
     by_path: defaultdict[str, list[ContentChunk]] = defaultdict(list)
     for chunk in chunks:
         by_path[chunk.relative_path].append(chunk)
     documents = []
     for path, own in by_path.items():
-        numbers = tuple(dict.fromkeys(each.number for each in own if each.number is not None))
+        first_chunk = own[0]
+        numbers = _distinct(each.number for each in own if each.number is not None)
         reference = DocumentReference(
             wikilink=write_link(path, link_name(path)),
             relative_path=path,
             reference_type="search",
             summary=summary(path),
-            context_snippet=truncate(own[0].text, SNIPPET_LENGTH),
-            number=numbers[0] if numbers else None,
+            context_snippet=truncate(first_chunk.text, SNIPPET_LENGTH),
+            number=next(iter(numbers), None),
             numbers=numbers,
-            heading=own[0].heading,
+            heading=first_chunk.heading,
         )
         documents.append(reference)
     return tuple(documents)
 
 
+def _distinct(numbers: Iterable[int]) -> tuple[int, ...]:
+    """Each number once, in the order of first occurrences."""
+    return tuple(dict.fromkeys(numbers))
+
+
 def link_names(references: Iterable[DocumentReference]) -> Callable[[str], str]:
-    """The name of a file in links, by its path: as these references have it if they link to it by
-    its name, else the path.
+    """A function that returns what links call the file at a path: the name that these references
+    use for it if they link to it by a name, else its path.
     """
     names: dict[str, str] = {}
     for reference in references:
         path = reference.relative_path
         link = reference.wikilink
         if path is not None and reference.status == "found" and link.startswith("[["):
-            target = split_target(link.strip("[]"))[0]
+            target, *_ = split_target(link.strip("[]"))
             if target in possible_names(path):
                 names.setdefault(path, target)
     return lambda path: names.get(path) or strip_suffix(path)
@@ -73,8 +79,8 @@ def merge_references(
         if also_found is None:
             merged.append(reference)
             continue
-        numbers = tuple(dict.fromkeys((*reference.numbers, *also_found.numbers)))
-        update = {"numbers": numbers, "number": numbers[0] if numbers else None}
+        numbers = _distinct((*reference.numbers, *also_found.numbers))
+        update = {"numbers": numbers, "number": next(iter(numbers), None)}
         merged.append(reference.model_copy(update=update))
-    only_found = (each for each in found if each.relative_path not in named_paths)
-    return (*merged, *only_found)
+    merged += [each for each in found if each.relative_path not in named_paths]
+    return tuple(merged)

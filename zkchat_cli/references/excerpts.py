@@ -8,7 +8,9 @@ from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.manager import MAX_NUMBER
 from zkchat_cli.text.truncate import truncate
 
-Count = Callable[[str], int]  # tokens of a text
+# Counts the tokens of a text
+Count = Callable[[str], int]
+# Characters of a title or heading
 LONGEST_TITLE = 200
 _LIKE_A_NUMBER = re.compile(r"^(?=\[\d+\])", re.MULTILINE)
 
@@ -34,15 +36,16 @@ def format_as_text(chunks: Sequence[ContentChunk]) -> str:
     """
     texts: list[str] = []
     for chunk in chunks:
-        names = [truncate(name, LONGEST_TITLE) for name in (chunk.title, chunk.heading) if name]
-        place = " › ".join(names)
-        texts.append(f"[{chunk.number}] {place}\n{_LIKE_A_NUMBER.sub(' ', chunk.text)}")
+        names = filter(None, (chunk.title, chunk.heading))
+        place = " › ".join(truncate(name, LONGEST_TITLE) for name in names)
+        text = _LIKE_A_NUMBER.sub(" ", chunk.text)
+        texts.append(f"[{chunk.number}] {place}\n{text}")
     return "\n\n".join(texts)
 
 
 def text_around_excerpts(content: str, chunks: Sequence[ContentChunk]) -> str | None:
-    """What a message says besides the JSON of these excerpts; None if it does not have them as
-    JSON.
+    """The content of a message without the JSON of these excerpts; None if it does not contain them
+    as JSON.
     """
     listed = [_excerpt(chunk) for chunk in chunks]
     excerpts = f'"excerpts": {json.dumps(listed, ensure_ascii=False)}'
@@ -64,6 +67,8 @@ def _excerpt(chunk: ContentChunk) -> dict[str, object]:
 
 
 def chunk_tokens(chunk: ContentChunk, count: Count) -> int:
-    """The tokens of a chunk among a result's excerpts, whatever its number will be."""
+    """The tokens that a chunk takes among a result's excerpts, with the longest number it can
+    get.
+    """
     excerpt = {**_excerpt(chunk), "source": MAX_NUMBER}
     return count(json.dumps(excerpt, ensure_ascii=False)) + 1

@@ -26,14 +26,20 @@ _BARE_PATH = r"""((?:\\[ ()]|[^\s\\"'<>|*?;,(){}\[\]`@“”‘’]){1,1000})"""
 _IMPORT = lazy_pattern(f"{_BEFORE_IMPORT}@(?:{_QUOTED_PATH}|{_BRACKETED_PATH}|{_BARE_PATH})")
 _PUNCTUATION = ".,;:!?…。，；：！？"
 _ESCAPED = lazy_pattern(r"\\([ ()])")
+# Imports of one text
 MAX_IMPORTS = 50
-MAX_IMPORTED = 512 * 1024  # bytes of a file
+# Bytes of a file
+MAX_IMPORTED = 512 * 1024
 # Files of a folder tree that are compared with a missing name
 MAX_FILES = 5_000
+# Similar names that are suggested
 MOST_SIMILAR = 3
-MAX_COMPARED = 200  # characters of a missing name that are compared
+# Characters of a missing name that are compared
+MAX_COMPARED = 200
+# Similarity, from 0 to 1, from which on a path is suggested
 SIMILAR_PATH = 0.6
-SIMILAR_NAME = 0.7  # more than for a path: short names are similar by chance
+# The same for a file's name: higher, because short names are similar by chance
+SIMILAR_NAME = 0.7
 _SKIPPED_FOLDERS = ("node_modules", "__pycache__")
 
 
@@ -49,9 +55,9 @@ class FileImport(NamedTuple):
         """Whether it must be a file, such as `@notes/plan` and `@plan.md`; `@anna` may be a
         person.
         """
-        return (
-            "/" in self.path or "." in self.path.strip(".") or self.written.startswith(('@"', "@<"))
-        )
+        is_in_folder = "/" in self.path
+        has_suffix = "." in self.path.strip(".")
+        return is_in_folder or has_suffix or self.written.startswith(('@"', "@<"))
 
 
 class ImportRoots(NamedTuple):
@@ -84,8 +90,8 @@ def find_imports(text: str) -> tuple[FileImport, ...]:
 
 
 def find_written_paths(text: str) -> set[str]:
-    """The paths of all imports in a text, of any number, and of what looks like one in code: what
-    any part of it may import.
+    """The paths of everything in a text that looks like an import, also in code, without a limit:
+    any part of the text can import no more than these.
     """
     return {each.path for each in _written_imports(text)}
 
@@ -112,12 +118,14 @@ def read_import(wanted: FileImport, roots: ImportRoots) -> ImportedFile:
         with suppress(VaultError):  # it was deleted
             folders.insert(0, filesystem.resolve_root(roots.folder))
     in_folder = False
+    current = folders[0]
     for base in folders:
-        relative = _relative_to(wanted.path, base, folders[0])
+        relative = _relative_to(wanted.path, base, current)
         if relative is None:
             continue
         in_folder = True
-        for name in (relative, *(relative + suffix for suffix in NOTE_SUFFIXES)):
+        for suffix in ("", *NOTE_SUFFIXES):
+            name = relative + suffix
             if os.path.lexists(base / name):
                 return _read_file(filesystem.resolve_inside(base, name), base, roots.vault)
     path = filesystem.printable(wanted.path)
@@ -147,21 +155,23 @@ def _relative_to(path: str, base: Path, folder: Path) -> str | None:
 
 
 def _read_file(file: Path, base: Path, vault: Vault) -> ImportedFile:
-    if file.is_file() and (size := file.stat().st_size) > MAX_IMPORTED:
+    size = file.stat().st_size if file.is_file() else 0
+    if size > MAX_IMPORTED:
         name = filesystem.printable(os.path.relpath(file, base))
         raise VaultError(
             f"@{name} is too large to import: {size // 1024} kB of at most {MAX_IMPORTED // 1024}",
             "Put the part you need into a file of its own.",
         )
     relative = os.path.relpath(file, vault.root)
-    note = vault.find_file(relative) if file.is_relative_to(vault.root) else None
+    note: str | None = None
+    if file.is_relative_to(vault.root):
+        note = vault.find_file(relative)
     if note is not None and note.lower().endswith(NOTE_SUFFIXES):
         return ImportedFile(note, tuple(vault.reader.chunks(note)), is_note=True)
     shown = replace_surrogates(relative.replace(os.sep, "/"))
     text = filesystem.read_text(base, os.path.relpath(file, base))
-    return ImportedFile(
-        shown, tuple(vault.reader.chunk_text(shown, file.name, text)), is_note=False
-    )
+    chunks = vault.reader.chunk_text(shown, file.name, text)
+    return ImportedFile(shown, tuple(chunks), is_note=False)
 
 
 def find_similar_paths(wanted: FileImport, roots: ImportRoots) -> tuple[str, ...]:
@@ -171,15 +181,16 @@ def find_similar_paths(wanted: FileImport, roots: ImportRoots) -> tuple[str, ...
     # A common suffix does not make names similar
     suffix = PurePosixPath(wanted.path).suffix.casefold()
     paths: dict[str, str] = {}
-    for base in (roots.folder, roots.vault.root):
-        for path in list_files(base) if base else ():
+    for base in filter(None, (roots.folder, roots.vault.root)):
+        for path in list_files(base):
             folded = path.casefold().removesuffix(suffix)
             paths.setdefault(folded, path)
             paths.setdefault(_last_part(folded), path)
     name = wanted.path.casefold().removeprefix("./").removesuffix(suffix)
     close = _close_matches(name, paths, SIMILAR_PATH)
     close += _close_matches(_last_part(name), paths, SIMILAR_NAME)
-    return tuple(dict.fromkeys(paths[near] for near in close))[:MOST_SIMILAR]
+    nearest = dict.fromkeys(paths[near] for near in close)
+    return tuple(nearest)[:MOST_SIMILAR]
 
 
 def _last_part(path: str) -> str:
@@ -200,6 +211,7 @@ def list_files(base: Path) -> Iterator[str]:
                 path = os.path.join(folder, name)  # noqa: PTH118, RUF100
                 yield replace_surrogates(os.path.relpath(path, base).replace(os.sep, "/"))
                 count += 1
+        # Counted by folder, so that a list never ends in the middle of one
         if count > MAX_FILES:
             return
 

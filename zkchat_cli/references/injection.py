@@ -18,11 +18,12 @@ from zkchat_cli.references.mentions import MentionedDocument
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_stems, detect_languages
 
-# The share for all documents of a message: the rest is for the conversation and for tool results
+# Share for all documents of a message: the rest is for the conversation and for tool results
 TOTAL_SHARE = 0.5
-# The share for a document that the model cannot read with a tool
+# Share for a document that the model cannot read with a tool
 UNREADABLE_SHARE = 0.5
 HINT = "name a smaller file, or raise context.max_tokens"
+# Headings of a document that are listed, and characters of each
 MAX_HEADINGS = 40
 MAX_HEADING_LENGTH = 80
 
@@ -78,7 +79,9 @@ def inject(
     total = int(max(TOTAL_SHARE, ratio) * left)
     documents: list[InjectedDocument] = []
     chunks: dict[str, ContentChunk] = {}
-    warnings = [warning for mention in mentions for warning in mention.warnings]
+    warnings: list[Notice] = []
+    for mention in mentions:
+        warnings += mention.warnings
     question = _without_names(message, mentions)
     for mention in mentions:
         if mention.reference.relative_path is None:
@@ -180,12 +183,12 @@ def _relevant_sections(text: Sequence[ContentChunk], message: str) -> list[list[
     """
     languages = detect_languages(chunk.text for chunk in text)
     wanted = set(content_stems(message, languages))
-    sections = [
-        list(group) for _, group in groupby(range(len(text)), key=lambda i: text[i].heading)
-    ]
+    sections: list[list[int]] = []
     words: list[set[str]] = []
-    for section in sections:
-        contents = "\n".join(f"{text[i].heading or ''}\n{text[i].text}" for i in section)
+    for heading, group in groupby(range(len(text)), key=lambda i: text[i].heading):
+        section = list(group)
+        contents = "\n".join(f"{heading or ''}\n{text[i].text}" for i in section)
+        sections.append(section)
         words.append(set(content_stems(contents, languages)))
     # Words of every section distinguish none
     common = set.intersection(*words) if len(words) > 1 else set()
@@ -214,11 +217,11 @@ def describe_documents(
     as_text: bool = False,
 ) -> str:
     """The part of the prompt about the documents of a message: paths, summaries, numbered excerpts,
-    and a request to read the rest, if the model can.
+    and a request to read the rest, if the model can. Empty without documents and excerpts.
 
-    With excerpts of a search, these can also be passages of other notes. Excerpts are JSON, or text
-    for a small model. Empty without documents and excerpts. Without `chunks` (the window got
-    smaller), all documents are to be read.
+    `chunks` are the excerpts, which can also be passages of other notes that a search found;
+    without any (the window got smaller) the model shall read all documents. They are JSON, or text
+    (`as_text`) for a small model.
     """
     present = {chunk.number for chunk in chunks}
     lines = []
@@ -233,16 +236,29 @@ def describe_documents(
             "question needs it."
         )
     if chunks:
-        source = "Excerpts of the notes, found for the message below"
-        if present <= {number for reference in references for number in reference.numbers}:
-            source = "Excerpts of them"
         texts = format_as_text(chunks) if as_text else format_tool_result(chunks, {})
-        lines.append(f"{source}, to be cited by their numbers:\n{texts}")
+        lines.append(
+            f"{_describe_excerpts(references, present)}, to be cited by their numbers:\n{texts}"
+        )
     return "\n".join(lines)
 
 
+def _describe_excerpts(
+    references: Iterable[DocumentReference], present: Collection[int | None]
+) -> str:
+    """What the excerpts in a prompt are: parts of the documents that the message names, or also
+    passages of other notes.
+    """
+    own: set[int | None] = set()
+    for reference in references:
+        own.update(reference.numbers)
+    if own.issuperset(present):
+        return "Excerpts of them"
+    return "Excerpts of the notes, found for the message below"
+
+
 def _is_unread(reference: DocumentReference, present: Collection[int | None]) -> bool:
-    """Whether text of a document is missing from the prompt with these source numbers."""
+    """Whether the prompt, in which these source numbers are present, lacks text of a document."""
     return bool(reference.relative_path) and (reference.delivery != "injected" or not present)
 
 

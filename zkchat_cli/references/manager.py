@@ -1,7 +1,7 @@
-"""One numbering of chunks for a conversation.
+"""The numbering of chunks in a conversation.
 
 The model cites `[n]`, so n must mean the same chunk for the whole conversation. The same chunk
-keeps its number, and a chunk whose text changed gets a new one. The numbers are stored with the
+keeps its number, and a chunk with a changed text gets a new one. The numbers are stored with the
 messages, so that resuming, compaction and undo keep them.
 """
 
@@ -11,14 +11,16 @@ from typing import NamedTuple
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk
 
-# Citations are parsed up to nine digits
+# The largest number of a chunk: citations are parsed up to nine digits
 MAX_NUMBER = 999_999_999
-# Larger numbers come only from imports; numbering never continues from one
+# The largest number that numbering continues from: larger ones come only from imports
 _MAX_COUNTED = MAX_NUMBER // 10
 
 
 class _ChunkIdentity(NamedTuple):
-    """What makes a chunk the same. Its id would do, but an import can have any id."""
+    """What two mentions of one chunk have in common. The id alone is not enough, because an
+    imported chunk can have any id.
+    """
 
     id: str
     relative_path: str
@@ -56,8 +58,8 @@ class ReferenceManager:
     def extract_referenceable_chunks(
         self, chunks: Sequence[ContentChunk]
     ) -> tuple[ContentChunk, ...]:
-        """The chunks of one tool response or user message with their numbers, known ones or the
-        next free ones.
+        """The chunks of one tool response or user message, each with the number it had before or
+        the next free one.
         """
         numbered = []
         for chunk in chunks:

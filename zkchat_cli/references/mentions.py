@@ -51,7 +51,7 @@ class _WrittenMention(NamedTuple):
 
 
 class _SectionKey(NamedTuple):
-    """Of a document or a section of it, which is listed once."""
+    """The document or section that a mention means; each is listed once."""
 
     document: str
     heading: str | None
@@ -132,7 +132,7 @@ def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> Mentione
     warnings = _link_warnings(reference)
     if link.target is None:
         return MentionedDocument(reference, warnings=tuple(warnings))
-    first: int = 1
+    first = 1
     last: int | None = None
     if link.heading:
         try:
@@ -170,7 +170,9 @@ def _import_file(
     except VaultError as e:
         if not (wanted.is_path or e.hint):
             return None
-        candidates = find_similar_paths(wanted, roots) if not e.hint and compare else ()
+        candidates: tuple[str, ...] = ()
+        if compare and not e.hint:
+            candidates = find_similar_paths(wanted, roots)
         return _missing_file(wanted, e, candidates)
     reference = DocumentReference(
         wikilink=wanted.written,
@@ -186,7 +188,8 @@ def _missing_file(
 ) -> MentionedDocument:
     nearest = "no file has a similar name"
     if candidates:
-        nearest = f"nearest: {', '.join(f'@{path}' for path in candidates)}"
+        imports = ", ".join(f"@{path}" for path in candidates)
+        nearest = f"nearest: {imports}"
     missing = DocumentReference(
         wikilink=wanted.written, reference_type="import", status="broken", candidates=candidates
     )
