@@ -12,8 +12,8 @@ from zkchat_cli.models.prompts import ContextUsage, DroppedItem, PromptMessage, 
 
 
 class ArchivedCall(Value):
-    """What one model call was sent (see SentPrompt): its messages and tools in order, as indexes
-    into those of `prompts`, from 0.
+    """The prompt of one model call (see SentPrompt). Its messages and tools are indexes, from 0,
+    into those of `prompts`.
     """
 
     # Older versions of zkchat also stored the request here
@@ -30,8 +30,8 @@ class ArchivedCall(Value):
 
 
 class ArchivedPrompts(Value):
-    """What the model calls were sent, in the order in which they were made; each message and each
-    tool of the prompts is listed once.
+    """The prompts of the model calls, in the order of the calls. Each message and each tool of the
+    prompts is listed once.
     """
 
     messages: tuple[PromptMessage, ...]
@@ -40,11 +40,11 @@ class ArchivedPrompts(Value):
 
 
 class ConversationArchive(Value):
-    """A whole conversation for export and import: every branch of its log, every compaction, the
-    prompts of its calls. Lossless.
+    """A whole conversation for lossless export and import.
 
-    Messages are in the order of writing, a parent before its children. `prompts` is None if none
-    were stored.
+    It has every branch of the log, every compaction and the prompts of the calls. A parent message
+    comes before its children, and messages are in the order in which they were written. `prompts`
+    is None if none were stored.
     """
 
     format: Literal["zkchat-conversation"] = "zkchat-conversation"

@@ -8,9 +8,13 @@ from typing import Literal, get_args
 from zkchat_cli.models.base import Count, _LogValue
 
 CitationVerdict = Literal["cited", "verified", "cut", "misquoted", "missing"]
-"""There is no quote; the quote is in the cited chunk; it is there, but cut so that it says
-something else; it is not in the chunk; no chunk in the prompt has that number. Of several, the last
-of this order counts most.
+"""What the check of a citation found, from the best to the worst verdict:
+
+- `cited`: the citation has no quote.
+- `verified`: the quote is in the cited chunk.
+- `cut`: the quote is in the chunk, but cut so that it says something else.
+- `misquoted`: the quote is not in the chunk.
+- `missing`: no chunk in the prompt has that number.
 """
 
 Support = Literal["supports", "does_not_support", "unclear"]
@@ -20,11 +24,11 @@ negations show.
 
 
 class Citation(_LogValue):
-    """One cited source of an answer, with at most one quote. `valid`: the chunk was in the prompt
-    and contains the quote, if any, uncut.
+    """One cited source of an answer, with at most one quote.
 
-    `sentence`: the whole sentence of a quote that is cut. `spans` are the character ranges of the
-    answer with this citation.
+    `valid`: the chunk was in the prompt and contains the whole quote, if there is one. `sentence`:
+    the whole sentence around a quote that was cut. `spans`: the character ranges of this citation
+    in the answer.
     """
 
     number: Count

@@ -25,24 +25,26 @@ class Compaction(Value):
     summary: str | None = None
     summary_tokens: Count = 0
     quoted: tuple[str, ...] = ()
-    """The first messages of the turns that an extractive summary quotes: the next one is chosen
-    from them and newer turns.
+    """The first messages of the turns that an extractive summary quotes. The next summary chooses
+    its sentences from these turns and from newer ones.
     """
     mode: CompactionMode
     model_calls: Count = 0
     instructions: str | None = None
     preview: bool = False
     masked: tuple[str, ...] = ()
-    made_after: str | None = None  # the newest message at that time
+    # The newest message when the compaction was made
+    made_after: str | None = None
     # The model that was asked for the summary
     model: str | None = None
-    usage: TokenUsage | None = None  # of its model calls
-    # The user asked for it; `usage` is part of no answer's usage then
+    # Tokens of the calls of that model
+    usage: TokenUsage | None = None
+    # Whether the user requested the compaction; then no answer's usage includes `usage`
     requested: bool = False
     # Why the first requested summary was not used
     problem: str | None = None
-    # Of a preview: a digest of everything that it was made from. A compaction of the same state
-    # uses the preview.
+    # Only in a preview: a digest of everything that it was made from. A compaction of the same
+    # state uses the preview instead of calling the model again.
     state: str | None = None
     # An undone compaction is no longer used, but earlier prompts had it
     undone: bool = False

@@ -5,7 +5,9 @@ from zkchat_cli.models.messages import ZkChatMessage
 
 
 class Conversation(Value):
-    """`vault` is the real path of its notes, `head_id` the newest message of the current branch."""
+    """A conversation. `vault` is the real path of its notes, `head_id` the newest message of the
+    current branch.
+    """
 
     id: str
     vault: str
@@ -16,8 +18,8 @@ class Conversation(Value):
 
 
 class ConversationOverview(Conversation):
-    """A conversation for lists: its number of questions and answers, its tokens, and the beginning
-    of its first question.
+    """A conversation as a list shows it: with its number of questions and answers, its tokens, and
+    the beginning of its first question.
     """
 
     messages: int

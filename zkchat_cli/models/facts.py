@@ -16,10 +16,10 @@ class Fact(Value):
     conversation_id: str | None = None
     message_id: str | None = None
     created_at: str
-    # When it last went into a prompt; updated once a day
+    # When the fact was last part of a prompt; updated once a day
     last_accessed: str | None = None
     ended_at: str | None = None
-    # The agent that it belongs to; None if it is shared
+    # The agent that the fact belongs to; None if all agents share it
     agent: str | None = None
-    # Of the conversation, if it still exists
+    # The title of the conversation in which it was learned, if that still exists
     title: str | None = None

@@ -42,13 +42,15 @@ class ThinkingBlocks(_LogValue):
 
     provider: str
     blocks: tuple[dict[str, Any], ...]
-    # False for what only the server can read: it is of no use after the turn
+    # False for reasoning that only the server can read: it is useless after the turn
     stored: bool = True
 
 
 class ToolRun(_LogValue):
-    """The result of a tool call: `tokens` sent to the model; `outcome` in a few words, empty if the
-    number of excerpts says it.
+    """The result of a tool call.
+
+    `tokens` is what the model was sent. `outcome` describes the result in a few words; it is empty
+    if the number of excerpts says enough.
     """
 
     name: str
@@ -92,8 +94,8 @@ def _sum_reported(figures: Iterable[int | None]) -> int | None:
 
 
 Timings = dict[str, Quantity]
-"""Milliseconds of a turn: prepare, model, tools, store, and `overhead`, which is everything but
-model and tools.
+"""Milliseconds of the phases of a turn: prepare, model, tools, store, and `overhead` (everything
+but model and tools).
 """
 
 
@@ -139,30 +141,31 @@ class ZkChatMessage(_LogValue):
     uncited_statements: Count | None = None
     # The times of the turn that ends with this answer
     timings_ms: Timings | None = None
-    # Who searched the notes for this user message
+    # Who searched the notes for this question
     retrieval: RetrievalMode | None = None
-    # Whether its documents were sent as text, which small models read best, and not as JSON
+    # Whether its documents were sent as plain text, which small models read best, instead of JSON
     plain_excerpts: bool | None = None
     token_count: Count | None = None
     augmented_token_count: Count | None = None
     tool_tokens: Count | None = None
-    # Whether the user wants it in every prompt; None if a rule decides (see `context/turns`)
+    # Whether the user wants this message in every prompt; None if a rule decides (see
+    # `context/turns`)
     pinned: bool | None = None
     # The agent that answers this user message, or that gave this answer
     agent: str | None = None
-    # Tokens of the reasoning, as the provider reported them, else as counted
+    # Tokens of the reasoning: the provider's number, or zkchat's own count without one
     thinking_tokens: Count | None = None
     memory_references: tuple[str, ...] = ()
-    """The memory that the model had for this answer: paths of files and notes, `fact:KEY`,
+    """What memory the model had for this answer: paths of files and notes, `fact:KEY`,
     `agent:NAME`.
     """
     # What the user stated, decided or corrected in this message, in their words
     learning_points: tuple[str, ...] = ()
-    # Calls and tokens of the turn that ends with this answer, if it called tools
+    # Number of calls and tokens in the turn that ends with this answer, if it called tools
     task: dict[str, Count] | None = None
-    # When its fields last changed after it was stored (a status, a pin); its words never do
+    # When a field (a status, a pin) last changed after the message was stored; `content` never does
     updated_at: str | None = None
-    # The `@name` in `content` that mentions the agent, for this message only
+    # The `@name` in `content` that mentions an agent for this message only
     addressed: str | None = None
     other_records: tuple[dict[str, Any], ...] = ()
 
@@ -177,7 +180,7 @@ class ZkChatMessage(_LogValue):
 
     @property
     def was_cut(self) -> bool:
-        """Whether it is an answer that ended before the model had finished it."""
+        """Whether this is an answer that ended before the model had finished it."""
         if self.role != "assistant" or not self.content:
             return False
         return self.finish_reason == "length" or self.status == "unfinished"
@@ -192,8 +195,8 @@ class ZkChatMessage(_LogValue):
 
 
 def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
-    """Each question with its answers; messages before the first question, as in some imports, come
-    first.
+    """The messages of each question with its answers. Messages before the first question, which
+    some imports have, come first.
     """
     turn: list[ZkChatMessage] = []
     for message in messages:
@@ -206,8 +209,9 @@ def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkC
 
 
 def branch_to(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChatMessage, ...]:
-    """The messages from the first through `head_id`; none for None. If damage hides the head,
-    through the last of the log.
+    """The messages from the first through `head_id`; none if that is None.
+
+    If the log is damaged and lacks the head, all messages through the last one of the log.
     """
     messages = {message.id: message for message in log}
     if head_id is not None and head_id not in messages:
@@ -220,8 +224,8 @@ def branch_to(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChat
 
 
 def is_chat(message: ZkChatMessage) -> bool:
-    """Whether it is a question or an answer, not a tool call or its result: what a conversation
-    counts as its messages.
+    """Whether the message is a question or an answer, and not a tool call or its result. Only these
+    count as a conversation's messages.
     """
     if message.role == "assistant":
         return bool(message.content) and not message.tool_calls

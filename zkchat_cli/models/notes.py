@@ -39,8 +39,8 @@ class ContentChunk(_LogValue):
     text: str
     score: Quantity | None = None
     score_words: Quantity | None = None
-    """`score` is made of this score by words and of the cosine of the chunk's best window; None
-    without words or vectors.
+    """The score by words alone. `score` combines it with the cosine of the chunk's best window.
+    None without words or vectors.
     """
     score_meaning: Quantity | None = None
     number: Count | None = None
@@ -48,7 +48,7 @@ class ContentChunk(_LogValue):
 
 class DocumentReference(_LogValue):
     """A document that a message names (`direct`) or imports (`import`), that a tool found
-    (`search`) or memory named (`memory`).
+    (`search`), or that memory names (`memory`).
     """
 
     wikilink: str
@@ -58,17 +58,19 @@ class DocumentReference(_LogValue):
     context_snippet: str | None = None
     status: ReferenceStatus = "found"
     number: Count | None = None
-    # Of all its chunks; `number` is the first
+    # The citation numbers of all its chunks; `number` is the first of them
     numbers: tuple[Count, ...] = ()
     heading: str | None = None
-    # What else is in a document that is not in the prompt as a whole
+    # Headings of the sections that the prompt leaves out, if it has only a part of the document
     headings: tuple[str, ...] = ()
-    # For a broken link the nearest existing names, for an ambiguous one the notes that lost
+    # The nearest existing names for a broken link; the notes that were not chosen for an ambiguous
+    # one
     candidates: tuple[str, ...] = ()
     delivery: Delivery | None = None
-    # Why it was delivered so, with the figures
+    # Why the document was delivered in this way, with the figures
     delivery_reason: str | None = None
-    above: Any = Field(False, exclude=True)  # of version 0.1; read and ignored
+    # A field of version 0.1: read and ignored
+    above: Any = Field(False, exclude=True)
 
     @property
     def candidate_links(self) -> str:
@@ -93,14 +95,15 @@ class LinkResolution(Value):
     via: Literal["alias", "title"] | None = None
     reason: str | None = None
     line: int = 1
-    text: str = ""  # the written target: `a` for `[[a#h|b]]`
+    # The target as it is written: `a` in `[[a#h|b]]`
+    text: str = ""
     # The end of the link in the text
     end: int = 0
 
 
 class SemanticStatus(Value):
-    """How far search by meaning has come: the windows of all chunks, estimated until it is
-    complete, and those with a vector.
+    """Progress of search by meaning: the windows of all chunks (estimated until it is complete),
+    and those that have a vector.
     """
 
     provider: str
@@ -111,8 +114,8 @@ class SemanticStatus(Value):
 
 
 class IndexReport(Value):
-    """The size of the index and the changes of the last refresh; `problems` names notes that were
-    skipped or decoded with errors.
+    """The size of the index and the changes of the last refresh. `problems` names the notes that
+    were skipped or decoded with errors.
     """
 
     notes: int
@@ -123,15 +126,15 @@ class IndexReport(Value):
     changed: int = 0
     removed: int = 0
     seconds: float = 0.0
-    # Of search by meaning; None if it is off
+    # Progress of search by meaning; None if it is off
     semantic: SemanticStatus | None = None
     problems: tuple[str, ...] = ()
-    # Why the whole index was rebuilt, if it was
+    # Why the whole index was rebuilt; None if it was not
     rebuilt: str | None = None
 
 
 class NoteUsage(Value):
-    """How often the conversations about a vault used a note."""
+    """How often the conversations about a vault have used a note."""
 
     relative_path: str
     conversations: int

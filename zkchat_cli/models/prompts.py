@@ -12,13 +12,14 @@ from zkchat_cli.models.notes import ContentChunk, DocumentReference
 PromptKind = Literal[
     "system", "summary", "memory", "documents", "tool_results", "recalled", "conversation"
 ]
-"""What a message of a prompt has: `recalled` are passages of older turns, quoted for this message.
+"""The kinds of messages in a prompt. `recalled` messages quote passages of older turns for the
+current question.
 """
 
 
 class PromptMessage(_LogValue):
-    """A message exactly as the model gets it; `source_ids` are the log messages or note paths it
-    was made from.
+    """A message exactly as the model gets it. `source_ids` are the log messages or note paths that
+    it was made from.
     """
 
     role: Role
@@ -26,20 +27,23 @@ class PromptMessage(_LogValue):
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     thinking: ThinkingBlocks | None = None
-    # Including `call_tokens` (tool calls) and `thinking_tokens` (reasoning sent back)
+    # Tokens of the whole message, including `call_tokens` (tool calls) and `thinking_tokens`
+    # (reasoning that is sent back)
     tokens: Count
     call_tokens: Count = 0
     thinking_tokens: Count = 0
     kind: PromptKind
     source_ids: tuple[str, ...] = ()
     chunks: tuple[ContentChunk, ...] = Field((), exclude=True)
-    """The numbered excerpts in `content`, in its order, for a provider that takes them as values;
-    empty if `content` has lost the middle of their text. Neither stored nor exported.
+    """The numbered excerpts in `content`, in the same order, for a provider that takes them as
+    values.
+
+    Empty if their text has been shortened in `content`. Neither stored nor exported.
     """
 
     def as_stored(self) -> "PromptMessage":
-        """The message as the store returns it: without reasoning that is of no use after the turn,
-        and with its excerpts as text only.
+        """The message as the store returns it: excerpts as text only, and no reasoning that is
+        useless after the turn.
         """
         thinking = self.thinking
         if thinking is not None and not thinking.stored:
@@ -49,7 +53,7 @@ class PromptMessage(_LogValue):
         return self.model_copy(update={"thinking": thinking, "chunks": ()})
 
     def thinking_for(self, provider: str) -> tuple[dict[str, Any], ...]:
-        """The blocks of reasoning that go back to a provider: its own."""
+        """The blocks of reasoning that this provider gets back: its own."""
         return (
             self.thinking.blocks
             if self.thinking is not None and self.thinking.provider == provider
@@ -74,9 +78,9 @@ class BudgetStatus(Value):
 class CompactionDue(Value):
     due: bool
     reason: str | None = None
-    # Tokens of a prompt above which it is due; None if the strategy does not summarize
+    # Tokens of a prompt above which compaction is due; None if the strategy does not summarize
     at: Count | None = None
-    # What the prompt would take with all turns that no summary covers, which is compared with `at`
+    # Tokens of a prompt with all turns that no summary covers; this is compared with `at`
     tokens: Count | None = None
 
 
@@ -86,8 +90,9 @@ _COMPONENTS = ("content", "tools", "tool_calls", "reasoning", "overhead")
 
 
 def _with_all(names: Sequence[str]) -> Callable[[dict[str, int]], dict[str, int]]:
-    """Figures of exactly these names, in this order: those that were stored by an earlier version
-    are without zeros.
+    """A validator that gives figures exactly these names, in this order.
+
+    Figures that an earlier version stored lack the zeros.
     """
     return lambda found: {name: found.get(name, 0) for name in names}
 
@@ -105,24 +110,26 @@ class ContextUsage(Value):
     max_context: Count
     effective_limit: Count
     estimated: bool
-    # Of every kind but the instructions
+    # Tokens by kind of message, without the instructions
     message_breakdown: Annotated[dict[PromptKind, Count], AfterValidator(_with_all(_MESSAGE_KINDS))]
-    budget_status: dict[str, BudgetStatus]  # of system, tools and messages
+    # The budgets of `system`, `tools` and `messages`
+    budget_status: dict[str, BudgetStatus]
     compaction: CompactionDue
-    window_source: str | None = None  # where `max_context` comes from
+    # Where `max_context` comes from
+    window_source: str | None = None
     components: Annotated[dict[str, Count], AfterValidator(_with_all(_COMPONENTS))] = dict.fromkeys(
         _COMPONENTS, 0
     )
-    """All tokens by purpose: `content` is what is said, `overhead` the provider's cost for each
-    message; tools, tool calls, reasoning.
+    """All tokens by purpose. `content` is what is said, `overhead` the provider's cost for each
+    message; the others are tools, tool calls and reasoning.
     """
-    # How many tokens this model counts for each that zkchat counts, as its provider reported
+    # Tokens that this model counts for each token that zkchat counts, as its provider reported
     calibration: Quantity = 1.0
 
 
 class DroppedItem(Value):
-    """A message (by its id), a tool (`tool:NAME`) or a memory (its path, `fact:KEY`) that is not in
-    a prompt.
+    """A message (by its id), a tool (`tool:NAME`) or memory (its path or `fact:KEY`) that a prompt
+    leaves out.
     """
 
     id: str
@@ -138,31 +145,32 @@ class Retrieval(Value):
 
 
 class Prompt(Value):
-    """What one model call sends, and what was dropped."""
+    """What one model call sends, and what was left out."""
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[PromptTool, ...]
     usage: ContextUsage
     dropped: tuple[DroppedItem, ...] = ()
-    # The documents that its messages name, and how each is delivered
+    # The documents that its messages name, and how each one is delivered
     documents: tuple[DocumentReference, ...] = ()
-    # The paths of those documents that are no longer there
+    # The paths of those documents that no longer exist
     deleted: tuple[str, ...] = ()
-    # How the turn gets passages; None in a stored prompt
+    # Who searches the notes in this turn; None in a stored prompt
     retrieval: Retrieval | None = None
     strategy: str
 
 
 class Calibration(Value):
-    """How many tokens a model counts for each that zkchat counts, in texts and in descriptions of
-    tools.
+    """How many tokens a model counts for each token that zkchat counts, in texts and in
+    descriptions of tools.
     """
 
     text: Quantity = 1.0
-    # None until a call has shown it: descriptions then count like text, but never less than zkchat
-    # counts
+    # None until a call has shown it. Until then descriptions count like text, but never less than
+    # zkchat counts
     tools: Quantity | None = None
-    calls: Count = 0  # measurements of text alone so far
+    # Number of calls so far that have measured text alone
+    calls: Count = 0
 
     @property
     def tool_factor(self) -> float:
@@ -170,15 +178,16 @@ class Calibration(Value):
 
 
 class SentPrompt(Value):
-    """What one model call of a turn was sent; `call` counts from 1. `prompt.dropped` has no
-    messages (see `context/prompt_history`).
+    """The prompt of one model call of a turn. `call` counts from 1.
+
+    `prompt.dropped` has no messages (see `context/prompt_history`).
     """
 
     question_id: str
     call: Count
     model: str
     prompt: Prompt
-    # As the provider reported; None if it did not, or failed
+    # As the provider reported it; None if the provider did not, or if the call failed
     usage: TokenUsage | None = None
     # The last message that the prompt's summary covers
     summarized_through: str | None = None

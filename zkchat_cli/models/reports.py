@@ -10,8 +10,8 @@ from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.models.prompts import ContextUsage
 
 AnswerLevel = Literal["answer", "most_likely", "nothing"]
-"""How sure the offline provider is: sentences that answer, the likeliest sections, or nothing about
-the question.
+"""How sure the offline provider is: it found sentences that answer, only the likeliest sections, or
+nothing about the question.
 """
 
 
@@ -31,7 +31,7 @@ class TurnReport(Value):
     context: ContextUsage
     compaction: Compaction | None
     timings_ms: Timings
-    # Sentences of the answer that state something without a citation
+    # Number of sentences in the answer that state something without a citation
     uncited_statements: int = 0
     agent: str | None = None
     # Whether the answer cites a source that exists
@@ -42,7 +42,7 @@ class TurnReport(Value):
 
     @property
     def lacks_source(self) -> bool:
-        """Whether a language model states something without any source from the notes."""
+        """Whether a language model states something without citing any note."""
         return (
             not self.grounded
             and self.uncited_statements > 0
