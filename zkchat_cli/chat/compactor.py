@@ -45,14 +45,16 @@ from zkchat_cli.models.compaction import Compaction, CompactionMode
 from zkchat_cli.models.prompts import ContextUsage
 from zkchat_cli.summarization.extractive import extract_summary
 
-# Share of the limit that must be folded before a model is called for an automatic summary
+# Share of the limit that an automatic summary must fold: for less, no model is called
 LEAST_FOLDED_SHARE = 0.02
 _DIGEST_BYTES = 16
 
 
 class _CheapStep(NamedTuple):
-    """What can be done without a summary: `done` if that suffices, else the masking that came out
-    of it, and the turns to fold.
+    """What is possible without a new summary.
+
+    `done` is a compaction that suffices; without one, `masking` is the compaction that only masks,
+    and `fold` the turns to summarize.
     """
 
     done: Compaction | None = None
@@ -80,8 +82,9 @@ class Compactor:
     timer: PhaseTimer
 
     def run(self) -> Generator[events.Event, None, Compaction]:
-        """Compact the conversation and store that, unless it is a preview; the mode is "none" when
-        nothing is gained. Raises StoreError.
+        """Compact the conversation and store the result, unless it is a preview.
+
+        The mode is "none" when nothing is gained. Raises StoreError.
         """
         request = self.request
         strategy = self.runtime.strategy
@@ -100,16 +103,18 @@ class Compactor:
         if request.current and done.mode != "none":
             done = self._with_next_prompt(done)
         self._keep(done)
-        # Whoever requests a compaction shows its result in full
+        # A request by the user or a command is shown its result in full
         if request.reason is not None:
             yield events.CompactionDone(done)
         return done
 
     def _cheapest_step(self) -> _CheapStep:
-        """The preview of the same compaction, or masking, or what to fold."""
+        """The preview of the same compaction, or a compaction that only masks, or the turns to
+        fold.
+        """
         request = self.request
         preview = self.state.preview
-        # No model is called again for what was just shown
+        # A preview has already shown the model's summary: do not call the model again
         if preview is not None and request.ask and preview.state == self._digest:
             return _CheapStep(done=self._from_preview(preview))
         masking = self._mask_oldest()
@@ -129,7 +134,7 @@ class Compactor:
         )
 
     def _with_next_prompt(self, done: Compaction) -> Compaction:
-        """The compaction with the tokens of the next call's prompt, which recall adds to."""
+        """The compaction with the tokens of the next call's prompt, including recalled passages."""
         sent = done.with_summary_of(self._previous)
         history = self.prompts.masked_turns(self.runtime, sent)
         inputs = self._inputs._replace(history=history, compaction=sent)
@@ -139,7 +144,7 @@ class Compactor:
         return done
 
     def _keep(self, done: Compaction) -> None:
-        """Store a compaction; of a preview, remember what a model was called for."""
+        """Store a compaction. A preview is remembered if a model was called for it."""
         if done.mode == "none":
             return
         if not done.preview:
@@ -150,8 +155,8 @@ class Compactor:
 
     @cached_property
     def _digest(self) -> str:
-        """A digest of all that the result depends on: the conversation, the request, the model and
-        the settings.
+        """A digest of everything that determines the result: the conversation, the request, the
+        model and the settings.
         """
         request = self.request
         runtime = self.runtime
@@ -200,8 +205,9 @@ class Compactor:
 
     @cached_property
     def _previous_summary(self) -> str | None:
-        """The summary in use; one that is too large was made for a larger window, and is
-        replaced.
+        """The summary in use, which the next one continues.
+
+        A summary that is too large was made for a larger window; it is replaced.
         """
         previous = self._previous
         if previous is None or previous.summary_tokens > self.runtime.largest_summary:
@@ -210,8 +216,9 @@ class Compactor:
 
     @cached_property
     def _inputs(self) -> PromptInputs:
-        """The other inputs of a prompt, with the turn in progress, looked up once for all
-        compactions that are compared.
+        """The other inputs of a prompt, with the turn in progress.
+
+        They are looked up once for all compactions that are compared.
         """
         return self.prompts.inputs(self.runtime, self.request.current, self._previous)
 
@@ -239,9 +246,10 @@ class Compactor:
         ).usage
 
     def _mask_oldest(self) -> Compaction | None:
-        """A compaction that only masks what is older than the newest messages, or if that does not
-        suffice, all but the last turn; in a tool loop also that. A repeated request, without new
-        messages, masks nothing more.
+        """A compaction that masks what is older than the newest messages.
+
+        If that does not suffice, it masks all turns but the last; in a tool loop it masks that one
+        too. A repeated request without new messages masks nothing more.
         """
         request = self.request
         previous = self._previous
@@ -266,7 +274,9 @@ class Compactor:
         return masking
 
     def _mask_borders(self, recent: tuple[Turn, ...]) -> list[int]:
-        """The first turns that keep their results, the cautious choice first."""
+        """Where masking may end: for each choice the first turn that keeps its results, the
+        cautious choice first.
+        """
         request = self.request
         keep = request.keep
         if keep is None:
@@ -277,13 +287,13 @@ class Compactor:
             borders.append(last)
             newest = sum(turn.foldable_tokens for turn in recent[last:])
             room = history_budget(self._fixed_cost, self.runtime.budget)
-            # Else the last turn would be left out whole
+            # Without this choice the whole last turn would be left out
             if len(request.current) > 1 or newest > room:
                 borders.append(len(recent))
         return borders
 
     def _suffices(self, compaction: Compaction) -> bool:
-        """Whether compaction will not be due again at once."""
+        """Whether the prompt becomes so small that no compaction is due right after this one."""
         history = compaction.tokens_after - self._fixed_cost.total_tokens
         room = remaining_message_budget(self._fixed_cost, self.runtime.budget)
         return history <= MASKED_HISTORY_SHARE * room
@@ -307,8 +317,8 @@ class Compactor:
     def _fold(
         self, fold: FoldPlan, masking: Compaction | None
     ) -> Generator[events.Event, None, Compaction]:
-        """The compaction with the first summary that makes the prompt smaller, or else the masking
-        alone.
+        """The compaction with the first summary that makes the prompt smaller; if there is none,
+        the one that only masks.
         """
         request = self.request
         largest = self.runtime.largest_summary
@@ -341,7 +351,7 @@ class Compactor:
         )
 
     def _should_ask(self, fold: FoldPlan) -> bool:
-        """Whether a model may be called, and the turns are worth it."""
+        """Whether a model may be called and the turns are worth a call."""
         if not self.request.ask:
             return False
         least = LEAST_FOLDED_SHARE * self.runtime.budget.effective_limit
@@ -371,9 +381,7 @@ class Compactor:
     def _summaries(
         self, fold: FoldPlan, limit: int, mode: CompactionMode, written: str | None
     ) -> Iterator[_Summary]:
-        """The summaries to try, the best first: the one that a model has written, then those
-        without a model.
-        """
+        """The summaries to try: first the one that a model has written, then those without a model."""
         if written is not None:
             yield _Summary(mode, written)
         request = self.request
@@ -388,8 +396,10 @@ class Compactor:
             yield _Summary("truncated", note)
 
     def _quoted_turns(self) -> list[Turn]:
-        """The turns that an extractive summary in use quotes: the next one chooses from them,
-        too, unless it should be another kind of summary.
+        """The turns that the extractive summary in use quotes.
+
+        The next extractive summary chooses from them too. Empty if the next summary should be of
+        another kind.
         """
         request = self.request
         if request.instructions or request.target is not None:

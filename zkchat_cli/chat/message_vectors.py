@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Passages of one message: of a pasted book, the beginning is embedded
+# Passages embedded per message: of a pasted book only the beginning is embedded
 MOST_EMBEDDED_PER_MESSAGE = 50
 # Messages that are embedded and stored together
 BATCH = 8
@@ -30,7 +30,7 @@ _NEWEST = 2**63 - 1
 
 
 class MessageVectors:
-    """The vectors of one conversation's passages. `cosines` is what a RecallIndex compares by."""
+    """The vectors of one conversation's passages. A RecallIndex compares by its method `cosines`."""
 
     def __init__(self, store: SessionStore, semantic: SemanticSearch, conversation_id: str) -> None:
         self._store = store
@@ -45,11 +45,12 @@ class MessageVectors:
     def cosines(
         self, question: str, passages: Sequence[RecallPassage]
     ) -> "NDArray[np.float64] | None":
-        """The cosine of each passage with the question, NaN for one without a vector; None if none
-        can be told.
+        """The cosine of each passage with the question, NaN for a passage without a vector.
+
+        None if nothing can be compared.
         """
         new = self._read_new()
-        # Only with something to compare with: it takes 10 ms
+        # Embedding takes 10 ms: do it only if there are vectors to compare with
         vector = self._semantic.embed_query(question) if new or self._packed else None
         if vector is None:
             return None
@@ -70,8 +71,9 @@ class MessageVectors:
         return np.where(rows < 0, np.nan, cosines[np.maximum(rows, 0)])
 
     def _read_new(self) -> Sequence[StoredMessageVectors]:
-        """The vectors that were stored since the last time; none if they cannot be read. What was
-        read before is used then.
+        """The vectors that were stored since the last call; none if they cannot be read.
+
+        In that case the vectors that were read before stay in use.
         """
         if not self._semantic.has_failed:
             with self._semantic.failures_reported(), suppress(StoreError):
@@ -81,10 +83,10 @@ class MessageVectors:
         return ()
 
     def _add(self, message: StoredMessageVectors, size: int) -> None:
-        """Take in the vectors of a message, of so many bytes each."""
+        """Add the vectors of a message, each `size` bytes long."""
         self._last_read = message.row
         count, rest = divmod(len(message.passages), size)
-        # Such a row is damaged
+        # A row with a rest is damaged
         if rest:
             return
         first = len(self._packed) // size
@@ -94,8 +96,8 @@ class MessageVectors:
 
 
 class _Batch(NamedTuple):
-    """How many messages a step has embedded, and the row of the oldest; `is_last`: nothing was
-    missing.
+    """What one step has embedded: how many messages, and the row of the oldest. `is_last`: nothing
+    was missing.
     """
 
     messages: int = 0
@@ -104,8 +106,9 @@ class _Batch(NamedTuple):
 
 
 class MessageEmbedder:
-    """Computes the vectors that the messages and facts about a vault lack, through a connection of
-    its own.
+    """Computes the missing vectors of the messages and facts about a vault.
+
+    It has its own connection to the store.
     """
 
     def __init__(self, store: SessionStore, vault: str, semantic: SemanticSearch) -> None:
@@ -121,14 +124,15 @@ class MessageEmbedder:
         progress: Callable[[int], None] = lambda _: None,
         most: float = float("inf"),
     ) -> bool:
-        """Embed and store the facts and about `most` messages, the newest first; whether none is
-        missing. `progress` gets the number of messages so far. Search by meaning reports a failure,
-        and pauses.
+        """Embed and store the facts and about `most` messages, the newest first.
+
+        Returns whether none is missing now. `progress` gets the number of messages so far. Search
+        by meaning reports its own failures, and pauses after one.
         """
         if not self._session_store.persistent:
             # Conversations in memory are found by words
             return True
-        # A store that cannot be written is reported by the next turn
+        # The next turn reports a store that cannot be written
         with self._semantic.failures_reported(), suppress(StoreError):
             store = self._store or self._session_store.reopen()
             self._store = store
@@ -139,7 +143,7 @@ class MessageEmbedder:
                 if done >= most or stopped() or self._semantic.has_failed:
                     return False
                 batch = self._compute_batch(store, before)
-                # Another process computes
+                # Another process is computing
                 if batch is None:
                     return False
                 if batch.is_last:
@@ -152,8 +156,9 @@ class MessageEmbedder:
         return False
 
     def _compute_batch(self, store: SessionStore, before: int) -> "_Batch | None":
-        """Embed and store some facts, or if none are missing, some messages older than row
-        `before`. None while another process computes.
+        """Embed and store some facts; if none are missing, some messages older than row `before`.
+
+        Returns None while another process computes.
         """
         embedder = self._semantic.embedder.id
         with self._semantic.store.claim(()) as claimed:

@@ -23,7 +23,10 @@ _log = logging.getLogger(__name__)
 def call_model(
     turn: TurnInProgress, prompt: Prompt, prompts: PromptBuilder, state: ConversationState
 ) -> Generator[events.Event, None, Reply]:
-    """Stream one model call; returns what it ended with. Raises the ProviderError it ends with."""
+    """Stream one model call and return its reply.
+
+    Raises the ProviderError that ended the call.
+    """
     runtime = turn.runtime
     name = runtime.model.name
     usage = prompt.usage
@@ -39,7 +42,7 @@ def call_model(
     yield events.PromptBuilt(usage, runtime.speaker_label)
     prompts.remember_tools(turn.user.id, prompt)
     if runtime.settings.references.enabled:
-        # The answer's references have them
+        # The answer's references include these summaries
         prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)
     request = prompt_request(turn, prompt)
     turn.add_call(prompt)
@@ -71,7 +74,7 @@ def call_model(
 def _finish(
     turn: TurnInProgress, prompt: Prompt, state: ConversationState, end: StreamFinished
 ) -> Generator[events.Event, None, Reply]:
-    """The reply of a call that ended well; adds its cost to the turn."""
+    """The reply of a successful call, after adding its cost to the turn."""
     name = turn.runtime.model.name
     calls: list[ToolCall] = []
     for call in end.calls:

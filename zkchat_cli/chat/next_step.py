@@ -15,43 +15,42 @@ from typing import NamedTuple
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
 from zkchat_cli.models.messages import FinishReason, ToolCall
 
-# Replies with calls after the last round of tools, each of which is told to answer, before the turn
-# fails
+# How many replies that call tools after the last round are refused before the turn fails
 MOST_REFUSED = 1
-# Tokens below which another round of tools is not worth it: describing them takes as many
+# Fewest tokens for another round of tools: describing the tools takes that many
 MIN_TOOL_TOKENS = 300
 _LESS_AT_A_TIME = "Ask for less at a time, or raise that limit in the settings."
 _LONGER_ANSWERS = "Raise llm.max_output_tokens, or lower llm.reasoning_effort."
 
 
 class Reply(NamedTuple):
-    """What a model call ended with."""
+    """The result of a model call."""
 
     calls: tuple[ToolCall, ...]
     finish: FinishReason
 
 
 class TurnProgress(NamedTuple):
-    """What the next step of a turn depends on."""
+    """The facts that decide the next step of a turn."""
 
     # The name of the model
     model: str
-    # The text of the reply that is being streamed, or has been
+    # The text of the reply, also while it is being streamed
     text: str = ""
-    # The last reply; None before the first call, and while its calls are answered
+    # The last reply; None before the first call and after its calls were answered
     reply: Reply | None = None
-    # Whether the turn has only its question so far
+    # Whether the question is the turn's only message so far
     only_question: bool = True
-    # Why the model gets no more tools in this turn; empty while it gets some
+    # Why the model gets no more tools in this turn; empty as long as it gets some
     no_more_tools: str = ""
-    # Replies that called tools nevertheless
+    # Number of replies that called tools nevertheless
     refused_replies: int = 0
-    # The kinds of refusals of the server that have been answered
+    # The kinds of refusals by the server that were answered already
     answered_refusals: frozenset[ProviderErrorKind] = frozenset()
 
 
 class Call(NamedTuple):
-    """Call the model; `search_first`: search the notes for it, because it takes no tools."""
+    """Call the model. `search_first`: search the notes for it, because it takes no tools."""
 
     search_first: bool = False
 
@@ -129,8 +128,9 @@ def _step_after_refusal(turn: TurnProgress, refusal: ProviderError) -> Step:
 
 
 def why_no_more_tools(room: int, rounds: int, most_rounds: int, window: int) -> str:
-    """Why a turn gets no more tools after so many rounds that have left `room` tokens of the
-    window; empty if it gets some.
+    """Why a turn gets no more tools; empty if it gets some.
+
+    `rounds` is the number of rounds so far, `room` the tokens of the window that they have left.
     """
     if room < MIN_TOOL_TOKENS:
         return f"tool results have filled the window of {window:,} tokens"

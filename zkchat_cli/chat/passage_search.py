@@ -13,9 +13,9 @@ from zkchat_cli.references.chunk_budget import rank_chunks
 if TYPE_CHECKING:
     from zkchat_cli.llm.offline.question import AnalyzedQuestion
 
-# Results of a search, as in the offline provider
+# Results of a search; the offline provider takes as many
 MOST_PASSAGES = 10
-# Questions in which the subject of a follow-up is looked for
+# Earlier questions that may name the subject of a follow-up
 EARLIER_QUESTIONS = 5
 
 
@@ -29,9 +29,10 @@ class PassageSearch:
     def find(
         self, text: str, *, follows: bool = True, about_named: bool = False
     ) -> list[ContentChunk]:
-        """The passages for a question, best first; of a follow-up also by the words of the question
-        before it. None for small talk, for a question about documents as a whole that it names
-        (`about_named`), or if the vault is gone.
+        """The passages for a question, best first.
+
+        The question before a follow-up is searched for too. Returns nothing for small talk, for a
+        question about whole documents that it names (`about_named`), and if the vault is gone.
         """
         question = self._analyze(text, follows=follows)
         if question is None or (about_named and question.about_document):
@@ -40,7 +41,7 @@ class PassageSearch:
         try:
             found = [search(query, MOST_PASSAGES) for query in question.searches]
         except VaultError:
-            # The scan before has reported it
+            # The scan before this has reported that the vault is gone
             return []
         passages: dict[str, ContentChunk] = {}
         for call, rank in rank_chunks(found):
@@ -56,7 +57,7 @@ class PassageSearch:
         """What a question is about; a follow-up is read together with the questions before it. None
         for small talk.
         """
-        # Only a turn that searches needs this, and it would delay the start
+        # Imported here because only a turn that searches needs it, and it would slow the start
         from zkchat_cli.llm.offline.question import analyze_question
         from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 

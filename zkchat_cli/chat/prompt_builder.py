@@ -32,26 +32,26 @@ from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import Prompt
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 
-# Turns before this one whose notes still choose the folders whose memory is read
+# Turns before this one that also choose the folders for project memory, by their notes
 TURNS_FOR_FOLDERS = 2
 
 
 class _OfferedTools(NamedTuple):
-    """The id of a question, and the names of the tools that its turn offered last."""
+    """The tools that the turn of a question offered last."""
 
     question_id: str
     names: frozenset[str]
 
 
 class _CachedPrompt(NamedTuple):
-    """A prompt, and everything that it depends on."""
+    """A prompt and all inputs that determine it."""
 
     made_from: tuple[object, ...]
     prompt: Prompt
 
 
 class _CachedMemory(NamedTuple):
-    """Memory for these settings and this agent."""
+    """Memory for certain settings and a certain agent."""
 
     settings: Config
     agent: Agent | None
@@ -59,7 +59,7 @@ class _CachedMemory(NamedTuple):
 
 
 class PromptBuilder:
-    """Builds the prompts of one conversation, and keeps what makes the next one cheap."""
+    """Builds the prompts of one conversation, and caches what makes the next one cheap."""
 
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._services = services
@@ -73,30 +73,34 @@ class PromptBuilder:
         # The tools that the last question's turn offered last
         self._offered_tools = _OfferedTools("", frozenset())
         self._last_prompt: _CachedPrompt | None = None
-        # Another thread may look ahead
+        # A thread that looks ahead may build a prompt at the same time
         self._prompt_lock = threading.Lock()
-        # Memory for the settings and the agent in use, and for those before
+        # Memory for the current settings and agent, and for the previous ones
         self._memories: list[_CachedMemory] = []
         self._memory_lock = threading.Lock()
         self.summaries = DocumentSummaryService(services.vault)
 
     def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
-        """The prompt of the next call in a turn whose messages so far are `current`. Raises
-        PromptTooLarge.
+        """The prompt of the next call; `current` are the turn's messages so far.
+
+        Raises PromptTooLarge.
         """
         return self.assemble(runtime, self.inputs(runtime, current, self._state.compaction))
 
     def remember_tools(self, question_id: str, prompt: Prompt) -> None:
-        """Offer the tools of a prompt that is sent also in the next one; those of the turn's
-        earlier call, if it has none.
+        """Note the tools of a prompt that is sent, so that the next prompt offers them too.
+
+        A prompt without tools keeps those of the turn's earlier call.
         """
         if prompt.tools or question_id != self._offered_tools.question_id:
             names = frozenset(tool.name for tool in prompt.tools)
             self._offered_tools = _OfferedTools(question_id, names)
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
-        """The same prompt for a reader: it names the messages that are left out, the documents that
-        are in it and those deleted since.
+        """The same prompt for a reader.
+
+        It also names the messages that are left out, the documents in it, and documents that were
+        deleted since.
         """
         prompt = self.assemble(
             runtime, self.inputs(runtime, current, self._state.compaction), explain=True
@@ -107,9 +111,7 @@ class PromptBuilder:
         return prompt.model_copy(update={"deleted": tuple(deleted)}) if deleted else prompt
 
     def room_for_documents(self, runtime: Runtime, question: ZkChatMessage) -> int:
-        """Tokens that the prompt of a question has left for its documents. Raises
-        PromptTooLarge.
-        """
+        """Tokens left for documents in the prompt of a question. || Raises PromptTooLarge."""
         inputs = self.inputs(runtime, (question,), self._state.compaction)
         with self._prompt_lock:
             return room_for_documents(inputs, runtime.budget, runtime.strategy, runtime.counter)
@@ -117,7 +119,7 @@ class PromptBuilder:
     def inputs(
         self, runtime: Runtime, current: tuple[ZkChatMessage, ...], compaction: Compaction | None
     ) -> PromptInputs:
-        """All values that a prompt is assembled from, under this compaction."""
+        """All values that a prompt under this compaction is assembled from."""
         memory = self.memory(runtime)
         budget = runtime.budget.messages
         counter = runtime.counter
@@ -144,14 +146,12 @@ class PromptBuilder:
         )
 
     def _index_turns(self, turns: Sequence[Turn]) -> RecallIndex:
-        """The recall index of these turns, which is only extended from prompt to prompt."""
+        """The recall index of these turns. From prompt to prompt it is only extended."""
         self._recall.update(turns)
         return self._recall
 
     def _previous_tools(self, current: Sequence[ZkChatMessage]) -> frozenset[str]:
-        """The tools that the last turn on this branch offered, as remembered or as the store has
-        them.
-        """
+        """The tools that the last turn on this branch offered, from memory or from the store."""
         known = self._offered_tools
         questions = (each.id for each in reversed(self._state.history) if each.role == "user")
         last = next(questions, "")
@@ -168,12 +168,15 @@ class PromptBuilder:
         return frozenset()
 
     def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
-        """The last prompt again when nothing has changed, which is so between the check for
-        compaction and the call itself.
+        """The assembled prompt.
+
+        If nothing has changed, as between the check for compaction and the call itself, it is the
+        last prompt again.
         """
         compaction = inputs.compaction
         summarized: tuple[object, ...] | None = None
-        # Without its figures, which are known only when the prompt is assembled
+        # Compare without the compaction's figures: they are known only after the prompt is
+        # assembled
         if compaction is not None:
             summarized = (compaction.id, compaction.summary, compaction.last_id)
         made_from = (
@@ -195,18 +198,20 @@ class PromptBuilder:
         return last.prompt
 
     def warm_up(self, runtime: Runtime) -> None:
-        """Do in advance what the next question would wait for: cutting the conversation into turns
-        and indexing them for recall (a second for 10,000 turns, 1 ms for the last one). Meant for
-        another thread than that of the turns, which then only waits for the rest.
+        """Prepare what the next question would wait for.
+
+        Cuts the conversation into turns and indexes them for recall: that takes a second for 10,000
+        turns, and 1 ms for the last one. Call it in a second thread; a turn that starts meanwhile
+        waits only for the rest.
         """
         question = self._services.new_message("user", "…")
         inputs = self.inputs(runtime, (), self._state.compaction)._replace(current=(question,))
-        # The question itself will report it
+        # The question itself will report this
         with suppress(PromptTooLarge):
             self.assemble(runtime, inputs)
 
     def masked_turns(self, runtime: Runtime, compaction: Compaction | None) -> TurnHistory:
-        """The branch's turns as a prompt has them under this compaction: with old tool results
+        """The branch's turns as a prompt under this compaction has them: with old tool results
         masked.
         """
         turns = self._state.turns(runtime.counter)
@@ -217,17 +222,16 @@ class PromptBuilder:
     def uncompacted_tokens(
         self, runtime: Runtime, compaction: Compaction | None, inputs: PromptInputs
     ) -> int:
-        """Tokens of the prompt with all turns that no summary covers, and the other inputs as they
-        are.
-        """
+        """Tokens of the prompt with all turns that no summary covers; the other inputs stay."""
         inputs = inputs._replace(
             history=self.masked_turns(runtime, compaction), compaction=compaction
         )
         return count_uncompacted_tokens(inputs, runtime.budget, runtime.strategy, runtime.counter)
 
     def memory(self, runtime: Runtime) -> Memory:
-        """The memory for the settings and the agent of a runtime; what it has read is cached for
-        the two that were used last.
+        """The memory for a runtime's settings and agent.
+
+        What it has read is cached for the last two such pairs.
         """
         with self._memory_lock:
             for cached in self._memories:
@@ -245,7 +249,7 @@ class PromptBuilder:
             services.store,
             runtime.settings,
             services.now,
-            # By name: `summaries` is replaced when notes have changed
+            # A lambda, because `summaries` is replaced when notes change
             about=lambda path: self.summaries.summary(path),
             agent=runtime.agent,
             agents_folder=services.agents_folder,
@@ -255,5 +259,5 @@ class PromptBuilder:
         return memory
 
     def forget_summaries(self) -> None:
-        """Forget the cached lines about documents, after notes have changed."""
+        """Forget the cached lines about documents, because notes have changed."""
         self.summaries = DocumentSummaryService(self._services.vault)

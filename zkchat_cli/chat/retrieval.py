@@ -15,12 +15,12 @@ from zkchat_cli.models.prompts import Retrieval
 from zkchat_cli.tools.base import Tool
 
 SMALL_WINDOW = 16_384
-"""Tokens of a window up to which a model counts as small, and passages are found before the
-question: tools would fill it.
+"""Largest window, in tokens, of a small model. zkchat searches for it before the question, because
+tools would fill its window.
 """
-# Answers without a tool call after which a model counts as one that calls none
+# Answers without any tool call after which zkchat assumes that the model calls none
 FIRST_ANSWERS = 2
-# Answers of a model that are looked at for that
+# Answers of a model that are considered for that
 MOST_JUDGED = 10
 
 
@@ -31,8 +31,9 @@ def choose_retrieval(
     window: int,
     problem: str = "",
 ) -> Retrieval:
-    """The mode for a value of `retrieval.mode`, and the reason. `problem` says why the model's tool
-    calls are of no use.
+    """The mode for a value of `retrieval.mode`, and the reason.
+
+    `problem` says why the model's tool calls are useless.
     """
     if model.name == "offline":
         return Retrieval(mode="tools", reason="the offline provider searches by itself")
@@ -53,7 +54,7 @@ def choose_retrieval(
 
 
 def _wanted_retrieval(wanted: RetrievalMode, *, has_tools: bool) -> Retrieval:
-    """The mode that the settings want, as far as that is possible."""
+    """The mode that the settings want, if it is possible."""
     if has_tools or wanted == "before":
         return Retrieval(mode=wanted, reason="retrieval.mode")
     reason = f"retrieval.mode = {wanted}, without any tools"
@@ -66,11 +67,11 @@ class RetrievalPolicy:
     def __init__(self, state: ConversationState, search: PassageSearch) -> None:
         self._state = state
         self._search = search
-        # Whether the notes have passages for a question, by its id
+        # Whether the notes have passages for a question, by the question's id
         self._found: dict[str, bool] = {}
 
     def apply(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
-        """The runtime with the mode of its next turn: `wanted`, or what the settings say."""
+        """The runtime with the mode of its next turn: `wanted`, or else the mode of the settings."""
         setting = wanted or runtime.settings.retrieval.mode
         problem = self._tool_problem(runtime) if setting == "auto" else ""
         window = runtime.window.tokens
@@ -79,8 +80,9 @@ class RetrievalPolicy:
         )
 
     def _tool_problem(self, runtime: Runtime) -> str:
-        """Why the model's tool calls are of no use, by its first answers in this conversation;
-        empty if they are, or nothing shows it.
+        """Why the model's tool calls are useless, judged by its first answers in this conversation.
+
+        Empty if they are useful or if nothing is known yet.
         """
         name = runtime.model.name
         without = 0
@@ -95,7 +97,7 @@ class RetrievalPolicy:
         return ""
 
     def _answered_by(self, model: str) -> Iterator[Sequence[ZkChatMessage]]:
-        """The turns in which this model was to search with tools."""
+        """The turns in which this model should have searched with tools."""
         for messages in self._state.exchanges:
             if messages[0].retrieval == "tools" and messages[-1].model == model:
                 yield messages
@@ -113,7 +115,7 @@ class RetrievalPolicy:
 
 
 def _call_problem(model: str, calls: Sequence[ToolCall]) -> str:
-    """Why these calls are of no use; empty if one of them can be read."""
+    """Why these calls are useless; empty if one of them can be read."""
     if all(call.malformed is not None for call in calls):
         return f"{model} called tools with unreadable arguments"
     return ""

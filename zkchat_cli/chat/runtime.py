@@ -33,7 +33,7 @@ from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
 FACTOR_STEPS = 50
-"""Steps between 1 and 2 to which a calibration factor is rounded: after a change 5,000 turns are
+"""Steps between 1 and 2 to which a calibration factor is rounded. After each change 5,000 turns are
 counted again, which takes a second.
 """
 DEFAULT_WINDOW = "default: the model's window is unknown"
@@ -48,9 +48,7 @@ CHANGEABLE_SETTINGS = (
     "memory.",
     "terminal.open_command",
 )
-"""Settings that a session reads whenever it needs them; the others are read once, when the program
-starts.
-"""
+"""Settings that a session reads whenever it needs them; the others are read once, at the start."""
 SETTINGS_READ_AT_START = ("context.memory_integration", "context.show_token_count")
 
 
@@ -62,9 +60,7 @@ class OpenedModel(NamedTuple):
 
 
 class AvailableModels(NamedTuple):
-    """The models of one provider, by the names that `--model` takes, or the problem with listing
-    them.
-    """
+    """The models of one provider, as names for `--model`, or the problem with listing them."""
 
     provider: str
     names: tuple[str, ...] = ()
@@ -72,7 +68,7 @@ class AvailableModels(NamedTuple):
 
 
 class ExternalServer(NamedTuple):
-    """A server of other programs' tools; `state` is starting, ready, failed or off."""
+    """A server of external tools. `state` is starting, ready, failed or off."""
 
     name: str
     address: str
@@ -82,9 +78,11 @@ class ExternalServer(NamedTuple):
 
 
 class ExternalTools(Protocol):
-    """The tools of other programs that can be called now (the first time it waits for the programs
-    to start), what went wrong since the last time (message and hint), and every program that was
-    configured.
+    """The tools of external programs.
+
+    `tools` returns those that can be called now; the first call waits for the programs to start.
+    `take_notices` returns the problems (message and hint) since the last call, `status` all
+    configured programs.
     """
 
     def tools(self) -> tuple[Tool, ...]: ...
@@ -103,25 +101,25 @@ class SessionServices:
     now: Callable[[], str]
     clock: Callable[[], float]
     new_id: Callable[[], str]
-    # Decides about the changes of notes that a model proposes
+    # Decides about changes to notes that a model proposes
     approve: Approve = lambda _: UNASKED
-    # Decides about calls of other programs' tools
+    # Decides about calls of external tools
     approve_call: Callable[[ToolCall], Decision] = lambda _: UNASKED_CALL
     external: ExternalTools | None = None
-    # The current folder, where imported files are looked for first
+    # The current folder, which is searched first for files to import
     working_folder: Path | None = None
     agent_names: Callable[[], Sequence[str]] = tuple
     # The folder with the agents' memory
     agents_folder: Path | None = None
-    # Compares messages by meaning, with a model that runs in this program
+    # Compares messages by meaning, with a model that runs in this process
     semantic: SemanticSearch | None = None
-    # The folder of the exports that must not go into a vault
+    # The folder for exports that must not be written into a vault
     documents_folder: Path | None = None
 
     def new_message(
         self, role: Role, content: str, parent: str | None = None, **fields: object
     ) -> ZkChatMessage:
-        """A message with a new id, made now."""
+        """A message with a new id and the current time."""
         values = {
             "id": self.new_id(),
             "parent_id": parent,
@@ -134,8 +132,9 @@ class SessionServices:
 
 @dataclass(frozen=True)
 class Runtime:
-    """See the module. `open_model`, `open_agent` and `list_models` come from the composition
-    root.
+    """What one turn works with; see the module.
+
+    The composition root provides `open_model`, `open_agent` and `list_models`.
     """
 
     model: Model
@@ -148,16 +147,17 @@ class Runtime:
     options: Options = field(default_factory=Options)
     instructions: str = INSTRUCTIONS
     agent: Agent | None = None
-    # Who searches the notes in the turn that this runtime is for
+    # Who searches the notes in the turn of this runtime
     retrieval: Retrieval | None = None
     # The model that `context.summary_model` names
     summarizer: Model | None = None
-    # The window that the user set; else it is the model's own, or `context.max_tokens` while that
-    # is unknown
+    # The window that the user set; without one, the model's own window applies, or
+    # `context.max_tokens` while that is unknown
     configured_window: Window | None = None
     # A window learned when the server refused a prompt as too long
     rejected_window: Window | None = None
-    # Settings changed since the program started, by key. They win over those of an agent.
+    # Settings changed since the program started, by key. They take precedence over an agent's
+    # settings.
     overrides: Mapping[str, object] = field(default_factory=dict)
     list_models: Callable[[], tuple[AvailableModels, ...]] = tuple
 
@@ -175,7 +175,7 @@ class Runtime:
 
     @property
     def budget(self) -> Budget:
-        """The shares of the window."""
+        """The budget: the shares of the window."""
         return Budget.from_settings(self.settings.context, *self.window)
 
     @property
@@ -195,20 +195,21 @@ class Runtime:
 
     @property
     def speaker_label(self) -> str:
-        """The name shown before an answer: the model, with the agent before it if there is one."""
+        """The name shown before an answer: the model, after the agent if there is one."""
         if self.agent is None:
             return self.model.name
         return f"{self.agent.name} · {self.model.name}"
 
     def with_agent(self, name: str | None) -> "Runtime":
-        """Use another agent, None or "none" for no agent; overridden settings stay. Raises
-        ConfigError and ProviderError.
+        """The runtime with another agent; None or "none" means no agent.
+
+        Overridden settings stay. Raises ConfigError and ProviderError.
         """
         opened = self.open_agent(None if name == NO_AGENT else name, self.overrides)
         return replace(opened, counter=self.counter, overrides=self.overrides).learn_from(self)
 
     def with_model(self, name: str) -> "Runtime":
-        """Use another model. Raises ConfigError and ProviderError."""
+        """The runtime with another model. Raises ConfigError and ProviderError."""
         model, tools = self.open_model(name)
         return replace(
             self,
@@ -219,8 +220,9 @@ class Runtime:
         )
 
     def with_retrieval(self, retrieval: Retrieval) -> "Runtime":
-        """The runtime of a turn with this retrieval; a model that does not search itself gets
-        neither tools nor instructions about them.
+        """The runtime of a turn with this retrieval.
+
+        A model that does not search itself gets neither tools nor instructions about them.
         """
         if retrieval.mode in ("tools", "both"):
             return replace(self, retrieval=retrieval)
@@ -228,8 +230,9 @@ class Runtime:
         return replace(self, retrieval=retrieval, tools=(), instructions=instructions)
 
     def with_setting(self, key: str, value: str) -> "Runtime":
-        """Override a setting for this session. The files stay unchanged. Raises ConfigError,
-        UsageError and ProviderError.
+        """The runtime with a setting overridden for this session; the files stay unchanged.
+
+        Raises ConfigError, UsageError and ProviderError.
         """
         settings = loader.with_value(self.settings, key, value, OVERRIDE_ORIGIN)
         checked = loader.flatten(settings)[key]
@@ -246,7 +249,7 @@ class Runtime:
         )
 
     def _with_value(self, key: str, checked: Any) -> "Runtime":
-        """The runtime with what is made from this setting, if anything is."""
+        """The runtime with everything that depends on this setting made anew."""
         match key:
             case "model":
                 return self.with_model(checked)
@@ -266,7 +269,7 @@ class Runtime:
                 return self
 
     def learn_from(self, used: "Runtime") -> "Runtime":
-        """This runtime with what a turn has found out about the same model: how it counts, and its
+        """This runtime with what a turn has learned about the same model: its token counts and its
         window.
         """
         if used.model.name != self.model.name:
@@ -274,8 +277,9 @@ class Runtime:
         return replace(self, counter=used.counter, rejected_window=used.rejected_window)
 
     def calibrated(self, calibration: Calibration) -> "Runtime":
-        """The runtime that counts as this model is known to count, in every process alike; the same
-        one if that changes nothing.
+        """The runtime with this calibration, which is rounded so that every process counts alike.
+
+        Returns the same runtime if that changes nothing.
         """
         counter = self.counter
         exact = self.model.exact
@@ -289,15 +293,16 @@ class Runtime:
 
 
 def _round_factor(factor: float, *, exact: bool) -> float:
-    """A factor in steps; rounded up if the tokenizer is not the model's own, so that nothing is
-    counted as too small.
+    """A factor rounded to a step.
+
+    It is rounded up if the tokenizer is not the model's own, so that no count is too small.
     """
     steps = round(factor * FACTOR_STEPS, 6)
     return (round(steps) if exact else math.ceil(steps)) / FACTOR_STEPS
 
 
 def model_options(settings: Config) -> Options:
-    """The options of a model call that the settings say."""
+    """The options of a model call that the settings determine."""
     llm = settings.llm
     temperature = llm.temperature if llm.temperature >= 0 else None
     return Options(
@@ -309,8 +314,9 @@ def model_options(settings: Config) -> Options:
 
 
 def prepare_model(model: Model, seconds: float | None = None) -> None:
-    """Wait (so many seconds at most) until the model is loaded and its window known, so that the
-    user can stop that.
+    """Wait until the model is loaded and its window is known, at most `seconds`.
+
+    Separate from the call, so that the user can interrupt the wait.
     """
     thread = threading.Thread(target=model.prepare, name="prepare model", daemon=True)
     thread.start()

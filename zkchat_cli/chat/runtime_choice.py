@@ -11,12 +11,12 @@ from zkchat_cli.chat.user_input import UserInput
 from zkchat_cli.config import loader
 from zkchat_cli.errors import UsageError
 
-# For how long a list of the servers' models counts as current
+# Seconds for which a list of the servers' models counts as current
 MODEL_LIST_SECONDS = 60.0
 
 
 class MessageRuntime(NamedTuple):
-    """The runtime for one message, the message as it is meant then, and what to tell the user."""
+    """The runtime for one message, the message as that runtime gets it, and what to tell the user."""
 
     runtime: Runtime
     user_input: UserInput
@@ -40,30 +40,33 @@ class RuntimeChoice:
 
     @property
     def current(self) -> Runtime:
-        """What the next turn works with, unless its message mentions an agent."""
+        """The runtime of the next turn, unless its message mentions an agent."""
         return self._current
 
     def use_agent(self, name: str | None) -> None:
-        """Switch to another agent; None or "none": to no agent. Raises ConfigError and
-        ProviderError, and then nothing changes.
+        """Switch to another agent; None or "none" means no agent.
+
+        Raises ConfigError and ProviderError; then nothing changes.
         """
         self._current = self._calibrated(self._current.with_agent(name))
 
     def use_model(self, name: str) -> None:
-        """Switch to another model. Raises ConfigError and ProviderError, and then nothing
-        changes.
+        """Switch to another model.
+
+        Raises ConfigError and ProviderError; then nothing changes.
         """
         self._current = self._calibrated(self._current.with_model(name))
 
     def override_setting(self, key: str, value: str) -> Any:
-        """Change a setting for this session, and return its checked value. Raises as `use_model`
-        does, and UsageError.
+        """Change a setting for this session, and return its checked value.
+
+        Raises ConfigError, ProviderError and UsageError.
         """
         self._current = self._calibrated(self._current.with_setting(key, value))
         return loader.flatten(self._current.settings)[key]
 
     def list_models(self) -> tuple[AvailableModels, ...]:
-        """The models that could be used instead; the servers list them again after a minute."""
+        """The models that could be used instead. The servers are asked again after a minute."""
         now = self._services.clock()
         listed = self._models
         if listed is None or now - listed.at > MODEL_LIST_SECONDS:
@@ -72,18 +75,20 @@ class RuntimeChoice:
         return listed.models
 
     def prepare(self, seconds: float | None = None) -> None:
-        """Wait (so many seconds at most) until the model is loaded, and count as it does."""
+        """Wait until the model is loaded, at most `seconds`, and then count as it counts."""
         prepare_model(self._current.model, seconds)
         self._current = self._calibrated(self._current)
 
     def refresh_tools(self) -> Runtime:
-        """Take in the tools of other programs that can be called now; returns the runtime."""
+        """Update the runtime with the external tools that can be called now, and return it."""
         self._current = self._with_external(self._current)
         return self._current
 
     def for_message(self, user_input: UserInput) -> MessageRuntime:
-        """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises
-        UsageError.
+        """The runtime for a message: that of the agent that it mentions by `@name`, or the
+        session's own.
+
+        Raises UsageError.
         """
         mention = user_input.mention
         name = mention[1:].lower() if mention is not None else ""
@@ -100,7 +105,7 @@ class RuntimeChoice:
         return MessageRuntime(runtime, user_input, [notice])
 
     def learn_from(self, used: Runtime, before: Runtime) -> None:
-        """Keep what a turn has found out about the model, unless the runtime `before` it has been
+        """Keep what a turn has learned about the model, unless the runtime `before` it has been
         replaced meanwhile.
         """
         if self._current is before:
@@ -110,9 +115,7 @@ class RuntimeChoice:
         return runtime.calibrated(self._services.store.prompts.calibration(runtime.model.name))
 
     def _with_external(self, runtime: Runtime) -> Runtime:
-        """The runtime with the tools of other programs that can be called now, beside zkchat's
-        own.
-        """
+        """The runtime with zkchat's own tools and the external tools that can be called now."""
         external = self._services.external
         if external is None or not runtime.takes_external:
             return runtime

@@ -17,9 +17,9 @@ from zkchat_cli.models.messages import TokenUsage
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 
-# Characters of a passage that are sent
+# Longest text of a passage that is sent, in characters
 MAX_PASSAGE = 3000
-# Tokens of the model's answer for each sentence, and for what it thinks before
+# Tokens of the model's answer: for each sentence, and for its reasoning before them
 LINE_TOKENS = 60
 THINKING_TOKENS = 1000
 _INSTRUCTIONS = (
@@ -41,7 +41,7 @@ _TAG = re.compile(r"<(?=\s*/?\s*(?:passage|sentence)s?\b)", re.IGNORECASE)
 def judge_unclear(
     sentence: CitedSentence, passages: Mapping[int, str], similarities: Similarities
 ) -> CitedSentence:
-    """The sentence, judged by meaning if its words do not tell."""
+    """The sentence, judged by meaning if its words do not decide."""
     if sentence.support != "unclear":
         return sentence
     cited = [passages[number] for number in sentence.numbers if number in passages]
@@ -53,8 +53,9 @@ def judge_unclear(
 def judge_by_model(
     runtime: Runtime, sentences: Sequence[CitedSentence], passages: Mapping[int, str]
 ) -> Generator[Event, None, tuple[list[CitedSentence], TokenUsage]]:
-    """The sentences that fit into the window with the model's verdicts, and the cost. Raises
-    ProviderError if the model judged none.
+    """The model's verdicts on the sentences that fit into the window, and the cost.
+
+    Raises ProviderError if the model judged none.
     """
     request = _largest_request(runtime, sentences, passages)
     options = Options(request.answer_tokens, reasoning_effort=runtime.options.light_effort)
@@ -94,8 +95,8 @@ class _Verdict(NamedTuple):
 def _largest_request(
     runtime: Runtime, sentences: Sequence[CitedSentence], passages: Mapping[int, str]
 ) -> _JudgeRequest:
-    """The request about as many of the sentences, from the first, as fit into the window; about one
-    at least.
+    """The request about the first sentences: as many as roughly fit into the window, but at least
+    one.
     """
     count = len(sentences)
     while True:
@@ -108,7 +109,7 @@ def _largest_request(
 
 
 def _parse_verdicts(answer: str) -> dict[int, _Verdict]:
-    """The verdicts in a model's answer, by the numbers of the sentences."""
+    """The verdicts in a model's answer, by the number of the sentence."""
     text = answer.rpartition("</think>")[2]
     verdicts: dict[int, _Verdict] = {}
     for number, support, reason in _LINE.findall(text):
@@ -119,8 +120,9 @@ def _parse_verdicts(answer: str) -> dict[int, _Verdict]:
 def _prompt(
     sentences: Sequence[CitedSentence], passages: Mapping[int, str]
 ) -> tuple[PromptMessage, ...]:
-    """The messages that ask about these sentences; `passages` has the texts of the numbers that
-    they cite.
+    """The messages that ask about these sentences.
+
+    `passages` has the text for each number that they cite.
     """
     cited: dict[int, None] = {}
     for sentence in sentences:
@@ -139,5 +141,5 @@ def _prompt(
 
 
 def _fenced(text: str) -> str:
-    """Text that cannot end the tags that enclose it."""
+    """The text without anything that could close the tags around it."""
     return _TAG.sub("‹", text)

@@ -13,10 +13,10 @@ from zkchat_cli.tokens.calibration import CountedPrompt, learn_calibration
 
 # Tokens of a prompt, without its tools, that every server has room for
 MIN_CUT = 2000
-# Share of the tokens by our count below which a prompt was cut: no model's tokens are twice as long
-# as those that we count
+# Share of our own count below which the server must have cut the prompt: no model's tokens are
+# twice as long as ours
 MOST_LEFT = 0.5
-# Bytes that a server may add to a message: the tokens of its role and delimiters
+# Bytes that a server may add to a message for its role and delimiters
 MESSAGE_FRAME = 16
 
 
@@ -27,8 +27,10 @@ def prompt_request(turn: TurnInProgress, prompt: Prompt) -> Request:
 
 
 def count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:
-    """The tokens of a prompt that might be too long, as the server counts them; None if it cannot
-    be, or the server does not count. No token is shorter than a byte.
+    """The server's count of the tokens in a prompt that may be too long.
+
+    None if the prompt cannot be too long (no token is shorter than a byte), or if the server does
+    not count.
     """
     model = turn.runtime.model
     if model.exact or _largest_count(prompt) <= prompt.usage.effective_limit:
@@ -38,7 +40,7 @@ def count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:
 
 
 def _largest_count(prompt: Prompt) -> int:
-    """The tokens of a prompt if each were one byte."""
+    """The most tokens that a prompt can have: one for each byte."""
     texts = [message.content for message in prompt.messages]
     for message in prompt.messages:
         texts += [json.dumps(call.arguments) for call in message.tool_calls]
@@ -48,7 +50,8 @@ def _largest_count(prompt: Prompt) -> int:
 
 
 def learn_count(turn: TurnInProgress, prompt: Prompt, by_model: int) -> CountedPrompt:
-    """Count from now on so that this prompt has so many tokens, if it was counted with fewer.
+    """Adjust the calibration so that this prompt has `by_model` tokens, if zkchat counted fewer.
+
     Returns both counts.
     """
     counter = turn.runtime.counter
@@ -64,8 +67,9 @@ def learn_count(turn: TurnInProgress, prompt: Prompt, by_model: int) -> CountedP
 
 
 def cut_notices(turn: TurnInProgress, reported: int) -> Iterator[events.Notice]:
-    """That the server has silently left out much of the prompt, as Ollama does when it is called by
-    OpenAI's API.
+    """Notices that the server has silently left out much of the prompt.
+
+    Ollama does this when it is called by OpenAI's API.
     """
     model = turn.runtime.model
     counted = turn.counted.text if turn.counted else 0

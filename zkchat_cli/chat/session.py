@@ -34,14 +34,16 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.vault import SCAN_SECONDS
 
 LOOK_AHEAD_SECONDS = 0.5
-"""SCAN_SECONDS while a message is typed, from its beginning: to save a note elsewhere and come back
-to press Enter takes longer.
+"""How long a scan counts as current while a message is typed, instead of SCAN_SECONDS.
+
+Saving a note elsewhere, coming back and pressing Enter takes longer.
 """
 
 
 class _LastUsage(NamedTuple):
-    """The figures of the last prompt that was sent before this version of the conversation; None if
-    they say nothing about the next one.
+    """The figures of the last prompt that was sent for this version of the conversation.
+
+    None if they say nothing about the next prompt.
     """
 
     version: tuple[str | None, str | None] | None
@@ -49,7 +51,7 @@ class _LastUsage(NamedTuple):
 
 
 class _NextMessage(NamedTuple):
-    """A message that might be sent, and the runtime that it would have."""
+    """A message that might be sent, and the runtime that would answer it."""
 
     runtime: Runtime
     current: tuple[ZkChatMessage, ...]
@@ -61,8 +63,10 @@ class ZkChatSession:
     def __init__(
         self, services: SessionServices, runtime: Runtime, conversation: Conversation | None = None
     ) -> None:
-        """A conversation continues with the agent that its last message was for; if that is gone,
-        the user is told with the next message.
+        """Open a session.
+
+        A conversation continues with the agent of its last message; if that no longer exists, the
+        user is told with the next message.
         """
         self.services = services
         self.vault = services.vault
@@ -73,10 +77,10 @@ class ZkChatSession:
         self._prompts = PromptBuilder(services, self._state)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._messages = UserMessageBuilder(services, self._state, self._prompts)
-        # The last one, or the one in progress
+        # The last turn, or the one in progress
         self._turn: TurnInProgress | None = None
         self._last_usage = _LastUsage(None, None)
-        # Until when the last scan of the vault counts as current
+        # The time until which the last scan of the vault counts as current
         self._scan_valid_until = float("-inf")
         self._rebuild_reason: str | None = None
         if conversation is not None:
@@ -98,22 +102,22 @@ class ZkChatSession:
 
     @property
     def runtime(self) -> Runtime:
-        """What the next turn works with, unless its message mentions an agent."""
+        """The runtime of the next turn, unless its message mentions an agent."""
         return self.runtimes.current
 
     def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see
-        events.py). Closing it stops the turn.
+        events.py).
 
-        `typed` is what the user typed of a text of which a part came through a pipe. Raises
-        UsageError for a message without text.
+        Closing the generator stops the turn. If part of the text came through a pipe, `typed` is
+        the part that the user typed. Raises UsageError for a message without text.
         """
         return self._run_turn(UserInput.parse(text, typed))
 
     def _run_turn(
         self, user_input: UserInput, retry_of: ZkChatMessage | None = None
     ) -> Generator[events.Event, None, None]:
-        """`send`; the retry of a question begins a new branch before it."""
+        """`send` for any input; the retry of a question begins a new branch before it."""
         if not user_input.text.strip():
             hint = "Give a question as an argument or on standard input."
             raise UsageError("there is nothing to ask", hint)
@@ -121,7 +125,7 @@ class ZkChatSession:
         runtime, user_input, notices = self.runtimes.for_message(user_input)
         if self.services.external is not None:
             notices += [events.Notice(*notice) for notice in self.services.external.take_notices()]
-        # 40 ms, and the budget bar does not wait for it
+        # This import takes 40 ms, and the budget bar does not wait for it
         from zkchat_cli.chat.turn_runner import TurnRunner
 
         turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
@@ -145,13 +149,13 @@ class ZkChatSession:
             self.runtimes.learn_from(turn.runtime, own)
 
     def _scan_if_due(self) -> list[events.Notice]:
-        """Rescan the vault unless that was done a moment ago; returns what to tell the user."""
+        """Rescan the vault unless the last scan is recent; returns what to tell the user."""
         notices: list[events.Notice] = []
         if self.services.clock() >= self._scan_valid_until:
             try:
                 self.apply_scan(self.vault.refresh())
             except VaultError as e:
-                # The vault is gone, and the conversation continues
+                # The vault is gone, but the conversation continues
                 self._scan_valid_until = self.services.clock() + SCAN_SECONDS
                 notices.append(events.Notice(e.message, e.hint))
         if self._rebuild_reason is not None:
@@ -160,8 +164,9 @@ class ZkChatSession:
         return notices
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
-        """A turn that continues an answer that was cut by its length or stopped. Raises UsageError
-        when the last one was not.
+        """Run a turn that continues an answer that was stopped or cut by its length.
+
+        Raises UsageError if the last answer was not.
         """
         last = self.history[-1] if self.history else None
         if last is None or not last.was_cut:
@@ -176,9 +181,10 @@ class ZkChatSession:
         *,
         retrieval: RetrievalMode | None = None,
     ) -> Generator[events.Event, None, None]:
-        """A turn that asks a question of this branch again, or `text` instead of it, on a new
-        branch. Only files that the question named when it was typed are imported again, and the
-        agent that it mentioned answers again. Raises as `send` does.
+        """Ask a question of this branch again, or `text` instead of it, on a new branch.
+
+        Imports only the files that the question named when it was typed; the agent that it
+        mentioned answers again. Raises as `send` does.
         """
         self._recorder.store_pending()
         again = UserInput.parse(text) if text is not None else UserInput.of_question(question)
@@ -186,21 +192,23 @@ class ZkChatSession:
             yield from turn
 
     def flush(self) -> None:
-        """Store what could not be stored before, at the end of a conversation. Raises StoreError
-        that says how much would be lost.
+        """Store, at the end of a conversation, what could not be stored before.
+
+        Raises StoreError that says how much would be lost.
         """
         self._recorder.flush()
 
     def prompt(self, next_text: str | None = None) -> Prompt:
-        """What the next model call would send: with `next_text` as the user's message, or without
-        one. A mentioned agent gets its own.
+        """The prompt of the next model call, with `next_text` as the user's message or without one.
+
+        A mentioned agent gets its own prompt.
         """
         self.runtimes.refresh_tools()
         runtime, current = self._next_message(next_text)
         return self._prompts.explain(runtime, current)
 
     def request(self, next_text: str | None = None) -> dict[str, Any]:
-        """`prompt` as the body of the call to the model's server, without the key."""
+        """The body of the request that would send `prompt`, without the key."""
         self.runtimes.refresh_tools()
         runtime, current = self._next_message(next_text)
         prompt = self._prompts.explain(runtime, current)
@@ -210,13 +218,15 @@ class ZkChatSession:
 
     @property
     def usage(self) -> ContextUsage:
-        """The figures of `prompt()`, at a lower cost."""
+        """The figures of `prompt()`, at a lower cost than building it."""
         return self._prompts.build(self._messages.with_retrieval(self.runtime)).usage
 
     @property
     def last_usage(self) -> ContextUsage:
-        """The figures of the last prompt that was sent, also by another process; of the next one,
-        if the conversation, its compaction or the window has changed since.
+        """The figures of the last prompt that was sent, also by another process.
+
+        If the conversation, its compaction or the window has changed since, those of the next
+        prompt.
         """
         version = self._state.version
         if self._last_usage.version != version:
@@ -227,8 +237,9 @@ class ZkChatSession:
         return self.usage
 
     def _find_last_usage(self) -> ContextUsage | None:
-        """The figures of the last prompt of the last question; None if none was sent, or if the
-        conversation has been compacted since.
+        """The figures of the last prompt of the last question.
+
+        None if none was sent, or if the conversation was compacted later.
         """
         compaction = self._state.compaction
         if compaction is not None and compaction.made_after == self._state.head:
@@ -244,8 +255,8 @@ class ZkChatSession:
         return sent[-1].prompt.usage if sent else None
 
     def count_typed(self, text: str, *, with_documents: bool = True) -> TypedTokens:
-        """Tokens of a message that is being typed, with the documents that it names, and whether
-        they are estimated.
+        """Tokens of a message that is being typed, including the documents that it names, and
+        whether they are estimated.
         """
         return self._messages.count_typed(self.runtime, text, with_documents=with_documents)
 
@@ -255,8 +266,10 @@ class ZkChatSession:
         return self._turn.prompt if self._turn is not None else None
 
     def look_ahead(self) -> None:
-        """While a message is typed: look for changed notes and prepare the prompt, so that sending
-        waits for neither. Raises VaultError.
+        """Look for changed notes and prepare the prompt while a message is typed, so that sending
+        waits for neither.
+
+        Raises VaultError.
         """
         begin = self.services.clock()
         self.apply_scan(self.vault.refresh())
@@ -264,7 +277,7 @@ class ZkChatSession:
         self.warm_up()
 
     def warm_up(self) -> None:
-        """Do in advance what the next question would wait for; see PromptBuilder."""
+        """Prepare what the next question would wait for; see PromptBuilder."""
         import numpy  # noqa: F401
 
         import zkchat_cli.chat.turn_runner  # noqa: F401
@@ -273,7 +286,7 @@ class ZkChatSession:
         self._messages.warm_up()
 
     def _next_message(self, text: str | None) -> _NextMessage:
-        """The message that this text would be; none without a text."""
+        """The message that this text would become; none without a text."""
         if not text:
             return _NextMessage(self._messages.with_retrieval(self.runtime), ())
         runtime, user_input, _ = self.runtimes.for_message(UserInput.parse(text))
@@ -285,27 +298,29 @@ class ZkChatSession:
 
     @property
     def state(self) -> ConversationState:
-        """The state of the conversation, to read; see `stored_state`."""
+        """The state of the conversation, for reading; see `stored_state`."""
         return self._state
 
     @property
     def conversation(self) -> Conversation:
-        """The conversation, with its title as it is now."""
+        """The conversation with its current title."""
         return self._state.conversation
 
     @property
     def history(self) -> tuple[ZkChatMessage, ...]:
-        """The messages of the branch in use, oldest first."""
+        """The messages of the current branch, oldest first."""
         return self._state.history
 
     @property
     def summaries(self) -> DocumentSummaryService:
-        """One line about each document, for the vault as it is now."""
+        """One line about each document of the vault as it is now."""
         return self._prompts.summaries
 
     def archive(self, *, prompts: bool = False) -> ConversationArchive:
-        """`ChatSessionStore.archive` with the turns that are not stored yet, and with the branch in
-        use here. Raises StoreError.
+        """The conversation as `ChatSessionStore.archive` returns it, plus turns that are not stored
+        yet.
+
+        Its head is the branch in use here. Raises StoreError.
         """
         whole = ConversationArchive(conversation=self.conversation, messages=())
         if self._state.is_stored:
@@ -317,10 +332,11 @@ class ZkChatSession:
         )
 
     def open_conversation(self, prefix: str | None = None) -> "ZkChatSession":
-        """A session on another conversation about these notes, by its id or the beginning of it;
-        None: on a new one.
+        """A session on another conversation about these notes, found by its id or the beginning of
+        its id.
 
-        Raises UsageError, and StoreError also when something of this conversation would be lost.
+        None opens a new conversation. Raises UsageError; raises StoreError also if something of
+        this conversation would be lost.
         """
         self.flush()
         if prefix is None:
@@ -332,8 +348,10 @@ class ZkChatSession:
         return ZkChatSession(self.services, self.runtime, found)
 
     def stored_state(self) -> ConversationState:
-        """The state once the store has all of it, for what changes it: undo, pins, branches, a
-        title. Raises StoreError.
+        """The state after storing everything, for verbs that change it: undo, pins, branches, a
+        title.
+
+        Raises StoreError.
         """
         self._recorder.store_pending()
         return self._state
@@ -365,7 +383,7 @@ class ZkChatSession:
     def compaction_events(
         self, request: CompactionRequest
     ) -> Generator[events.Event, None, Compaction]:
-        """`compact` as events; closing it stops the model, and then nothing is stored."""
+        """`compact` as events. Closing the generator stops the model, and then nothing is stored."""
         if not request.preview:
             self._recorder.store_pending()
         from zkchat_cli.chat.compactor import Compactor  # as in TurnRunner
@@ -376,13 +394,11 @@ class ZkChatSession:
 
     @property
     def memory(self) -> Memory:
-        """The memory that the next turn works with."""
+        """The memory of the next turn."""
         return self._prompts.memory(self.runtime)
 
     def memory_items(self, text: str = "") -> tuple[MemoryItem, ...]:
-        """All memory in the prompt for `text`, or without one in the prompt for the last
-        question.
-        """
+        """All memory in the prompt for `text`; without a text, in the prompt for the last question."""
         if text:
             message = self._next_message(text)
         else:
@@ -393,7 +409,7 @@ class ZkChatSession:
         return (*inputs.memory, *inputs.contextual_memory)
 
     def apply_scan(self, report: IndexReport) -> None:
-        """Take in the report of a scan, whoever started it."""
+        """Use the report of a scan, whoever started it."""
         self._scan_valid_until = self.services.clock() + SCAN_SECONDS
         if report.added or report.changed or report.removed:
             self._prompts.forget_summaries()

@@ -21,7 +21,7 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.store.paused_gc import paused_gc
 from zkchat_cli.tokens.counter import TokenCounter
 
-# This many new objects at once mean that a long conversation is being opened
+# Number of new objects that shows that a long conversation is being opened
 MANY_OBJECTS = 50_000
 
 
@@ -36,7 +36,7 @@ _NO_TURNS = _CountedTurns(None, TurnHistory())
 
 
 class ConversationState:
-    """One conversation: its branch in use, and what the store has of it."""
+    """One conversation: its current branch, and what the store has of it."""
 
     def __init__(self, services: SessionServices, conversation: Conversation | None = None) -> None:
         self._services = services
@@ -48,15 +48,15 @@ class ConversationState:
             created_at=services.now(),
             updated_at=services.now(),
         )
-        # The messages of the branch in use, oldest first
+        # The messages of the current branch, oldest first
         self.history: tuple[ZkChatMessage, ...] = ()
         self._messages: dict[str, ZkChatMessage] = {}
-        # The same messages, each question with its answers
+        # The same messages, grouped: each question with its answers
         self.exchanges: tuple[tuple[ZkChatMessage, ...], ...] = ()
-        # The turns of the history, or the first ones of them
+        # The turns of the history, or of its beginning
         self._turns = _NO_TURNS
         self._turns_lock = threading.RLock()
-        # The heads that undo left, the last one last; the next question clears them
+        # The heads that undo left, the newest last; the next question clears them
         self._undone_heads: list[str] = []
         self._load()
 
@@ -66,7 +66,8 @@ class ConversationState:
         with _long_lived_allocation():
             log = self.log()
             branch = branch_to(log, head)
-            # A question without its turn: the process was killed before that was stored
+            # A question without the rest of its turn: the process was killed before the turn was
+            # stored
             if branch and branch[-1].status == "pending":
                 branch = (*branch[:-1], branch[-1].model_copy(update={"status": "unfinished"}))
             self._replace_history(branch)
@@ -81,15 +82,16 @@ class ConversationState:
         return self._references
 
     def number_from(self, snapshot: ReferenceManager) -> ReferenceManager:
-        """Number the chunks of the turn in progress anew, from a snapshot that was taken before
-        it; returns the numbering in use from now on.
+        """Number the chunks of the turn in progress again.
+
+        `snapshot` is the numbering before the turn. Returns the numbering in use from now on.
         """
         self._references = snapshot.snapshot()
         return self._references
 
     @property
     def head(self) -> str | None:
-        """The id of the newest message of the branch; None at the beginning."""
+        """The id of the newest message of the branch; None if the branch is empty."""
         return self.history[-1].id if self.history else None
 
     @property
@@ -98,7 +100,7 @@ class ConversationState:
         return self.head, self.compaction.id if self.compaction else None
 
     def log(self) -> tuple[ZkChatMessage, ...]:
-        """Every stored message of every branch, in the order of writing."""
+        """Every stored message of every branch, in the order in which they were written."""
         return self._store.log(self.conversation.id) if self.is_stored else ()
 
     def find_message(self, message_id: str) -> ZkChatMessage | None:
@@ -112,8 +114,9 @@ class ConversationState:
         self.exchanges = (*self.exchanges, tuple(turn))
 
     def _check_out(self, head: str | None) -> None:
-        """Continue from another message of the log (None: from the beginning), here and in the
-        store. Raises StoreError.
+        """Continue from another message of the log, here and in the store.
+
+        None means from the beginning. Raises StoreError.
         """
         if self.is_stored:
             self._store.move_head(self.conversation.id, head)
@@ -125,19 +128,20 @@ class ConversationState:
 
     @property
     def can_redo(self) -> bool:
-        """Whether undo has left messages that `redo` restores."""
+        """Whether there are undone messages that `redo` can restore."""
         return bool(self._undone_heads)
 
     def undo_to(self, head: str | None) -> None:
-        """Continue from an earlier message (None: from the beginning); `redo` takes that back.
-        Raises StoreError.
+        """Continue from an earlier message; `redo` reverts this.
+
+        None means from the beginning. Raises StoreError.
         """
         left = self.head
         self._check_out(head)
         self._remember_undone(left)
 
     def redo(self, count: int = 1) -> None:
-        """Take back the last `count` calls of `undo_to`, or all if there were fewer. Raises
+        """Revert the last `count` calls of `undo_to`, or all if there were fewer. Raises
         StoreError.
         """
         kept = self._undone_heads[:-count]
@@ -147,8 +151,9 @@ class ConversationState:
             self._undone_heads = kept
 
     def switch_to(self, head: str) -> None:
-        """Continue from the last message of another branch; what was undone before cannot be
-        redone. Raises StoreError.
+        """Continue from the last message of another branch; earlier undos can no longer be redone.
+
+        Raises StoreError.
         """
         self._check_out(head)
         self._undone_heads = []
@@ -164,15 +169,17 @@ class ConversationState:
         self._remember_undone(left)
 
     def begin_question(self) -> frozenset[str | None]:
-        """Forget what was undone, because a question begins. Returns the heads that this program
-        has given the conversation: if the store has another one, another program has continued it.
+        """Forget what was undone, because a question begins.
+
+        Returns the heads that this program has given the conversation: if the store has a different
+        one, another program has continued the conversation.
         """
         known = frozenset((None, self.head, *self._undone_heads))
         self._undone_heads = []
         return known
 
     def update_marks(self, messages: Iterable[ZkChatMessage], *, pinned: bool) -> None:
-        """Store whether these messages of this branch are sent word for word in every prompt.
+        """Store for these messages of this branch whether every prompt has them word for word.
         Raises StoreError.
         """
         update = {"pinned": pinned, "updated_at": self._services.now()}
@@ -188,8 +195,9 @@ class ConversationState:
             self._turns = _NO_TURNS
 
     def turns(self, counter: TokenCounter) -> TurnHistory:
-        """The branch cut into turns, as `counter` counts them; cached, because rendering them is
-        what a long conversation costs.
+        """The branch as turns with the tokens that `counter` counts.
+
+        Cached, because rendering turns is what takes time in a long conversation.
         """
         with self._turns_lock, _long_lived_allocation():
             turns = self._turns.turns if self._turns.counter is counter else TurnHistory()
@@ -200,8 +208,9 @@ class ConversationState:
             return turns
 
     def make_call_id_unique(self, given: str) -> str:
-        """An id that no other tool call of this conversation has: some models number theirs afresh
-        in every turn, some give none.
+        """An id that no other tool call of this conversation has.
+
+        Some models number their calls afresh in every turn, and some give no ids.
         """
         id_ = given
         if not given or given in self._call_ids:
@@ -210,7 +219,7 @@ class ConversationState:
         return id_
 
     def store_conversation(self) -> None:
-        """Store the conversation, if that has not been done. Raises StoreError."""
+        """Store the conversation if it is not stored yet. Raises StoreError."""
         if not self.is_stored:
             self._store.start(self.conversation)
             self.is_stored = True
@@ -223,7 +232,7 @@ class ConversationState:
 
     @property
     def compaction(self) -> Compaction | None:
-        """The newest compaction of this branch; one that only masks keeps the summary before it."""
+        """The newest compaction of this branch. One that only masks keeps the earlier summary."""
         newest: Compaction | None = None
         for compaction in self._branch_compactions():
             newest = newest or compaction
@@ -244,8 +253,9 @@ class ConversationState:
         self.compactions += (compaction,)
 
     def keep_preview(self, preview: Compaction) -> None:
-        """Keep what a preview of a compaction showed, also for the next process. If it cannot be
-        stored, it is kept here only.
+        """Keep the result of a preview, also for the next process.
+
+        If it cannot be stored, it is kept only in memory.
         """
         self.preview = preview
         if self.is_stored:
@@ -253,8 +263,9 @@ class ConversationState:
                 self._store.compact(self.conversation.id, preview)
 
     def undo_compaction(self) -> Compaction | None:
-        """Undo the last compaction of this branch, so that the prompt is as it was before; None if
-        there is none.
+        """Undo the last compaction of this branch, and return it; None if there is none.
+
+        The prompt becomes what it was before.
         """
         last = next(self._branch_compactions(), None)
         if last is None:
@@ -266,9 +277,10 @@ class ConversationState:
 
 @contextmanager
 def _long_lived_allocation() -> Iterator[None]:
-    """Create objects that live as long as the conversation without garbage collection: with 10 000
-    turns the collector takes half a second while they are opened, and again during some later
-    message.
+    """Create the objects of a conversation without garbage collection.
+
+    They live as long as the conversation. With 10 000 turns the collector would take half a second
+    during opening, and again during a later message.
     """
     with paused_gc():
         yield

@@ -8,26 +8,26 @@ from typing import Any
 from zkchat_cli.models.messages import ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.text.words import replace_surrogates
 
-# Levels of JSON accepted from a model: the store and servers read few more, and no tool's arguments
-# have more than one
+# Deepest JSON accepted from a model: the store and servers read little more, and no tool's
+# arguments have more than one level
 MAX_JSON_DEPTH = 50
 
 
 def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
-    """Reasoning as the store holds it and as it is sent back; None when it cannot be stored."""
+    """Reasoning in the form in which it is stored and sent back; None if it cannot be stored."""
     blocks = _storable_json([*thinking.blocks])
     return None if blocks is None else thinking.model_copy(update={"blocks": tuple(blocks)})
 
 
 def without_unstored_thinking(message: ZkChatMessage) -> ZkChatMessage:
-    """A message without the reasoning that is of no use after its turn."""
+    """A message without the reasoning that is useless after its turn."""
     if message.thinking is None or message.thinking.stored:
         return message
     return message.model_copy(update={"thinking": None})
 
 
 def storable_call(call: ToolCall, id_: str) -> ToolCall:
-    """A model's tool call under another id, without text that cannot be stored."""
+    """A model's tool call with another id, without text that cannot be stored."""
     arguments = _storable_json(call.arguments)
     malformed = call.malformed and replace_surrogates(call.malformed)
     if arguments is None:
@@ -38,8 +38,10 @@ def storable_call(call: ToolCall, id_: str) -> ToolCall:
 
 
 def _storable_json(value: Any) -> Any:
-    """The value without what Python reads and JSON does not have ("NaN", "Infinity", lone
-    surrogates): no provider would accept it. None if it is nested too deeply.
+    """The value without what Python reads but JSON lacks ("NaN", "Infinity", lone surrogates): no
+    provider would accept it.
+
+    None if it is nested too deeply.
     """
     if _is_deeper(value, MAX_JSON_DEPTH):
         return None
@@ -49,7 +51,7 @@ def _storable_json(value: Any) -> Any:
 
 
 def _is_deeper(value: object, levels: int) -> bool:
-    """Whether a value of JSON has more than so many levels of objects and lists."""
+    """Whether a JSON value has more than `levels` levels of objects and lists."""
     if isinstance(value, dict):
         inner = list(value.values())
     elif isinstance(value, list):

@@ -15,41 +15,43 @@ from zkchat_cli.models.messages import TokenUsage, sum_usage
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.summarization import prompt, summary_check
 
-# Tokens of conversation in a request; fewer are not worth its instructions
+# Fewest tokens of conversation in a request; fewer are not worth its instructions
 LEAST_ROOM = 150
-# Tokens of a summary that a model is asked for
+# Smallest size of a summary that a model is told to write, in tokens
 SMALLEST_SUMMARY = 40
 LARGEST_SUMMARY = 3000
-# Output tokens that nearly all models allow; some servers refuse a call that asks for more
+# Output tokens that nearly all models allow; some servers refuse a request for more
 LONGEST_ANSWER = 8192
-# Tokens of an answer besides the summary: a model may think aloud first
+# Tokens of an answer in addition to the summary: a model may reason aloud first
 ANALYSIS_TOKENS = 1000
-# Joined texts may have a few more tokens than their parts
+# Share of the tokens to use, because joined texts may have slightly more tokens than their parts
 JOINED_SHARE = 0.97
-# Share of the text in a simple request
+# Share of the usual text that a simple request sends
 SIMPLE_SHARE = 0.5
-# An answer may take this part of the window
+# An answer may take the window divided by this
 ANSWER_PART = 3
 
 
 class SummaryReply(NamedTuple):
-    """The summary in a model's answer, or the problem with it."""
+    """The summary in a model's answer, or what is wrong with it."""
 
     summary: str | None
     problem: str | None
 
 
 class _AskedSummary(NamedTuple):
-    """A reply, and the request for it."""
+    """A reply, and the request that led to it."""
 
     reply: SummaryReply
     messages: tuple[PromptMessage, ...] = ()
 
 
 class SummaryWriter:
-    """Asks a model for a summary of at most `limit` tokens: the usual request; if that fails, a
-    simple one; then one correction if its facts are wrong. The model is the conversation's, or the
-    one that `context.summary_model` names.
+    """Asks a model for a summary of at most `limit` tokens.
+
+    It sends the usual request; if that fails, a simple one; then one correction if the facts of the
+    summary are wrong. The model is the conversation's, or the one that `context.summary_model`
+    names.
     """
 
     def __init__(
@@ -74,17 +76,17 @@ class SummaryWriter:
         self.problem: str | None = None
         own = self.model.window
         of_conversation = runtime.window.tokens
-        # Tokens that a request and its answer may take: no more than the conversation's window,
-        # however large the model's is
+        # Tokens that a request and its answer may take together: at most the conversation's window,
+        # even if the model's is larger
         self._window = of_conversation if own is None else min(of_conversation, own.tokens)
         self._max_output = min(
             runtime.largest_summary + ANALYSIS_TOKENS,
             LONGEST_ANSWER,
             self._window // ANSWER_PART,
         )
-        # Tokens of a request
+        # Largest size of a request, in tokens
         self._room = min(int(LIMIT_SHARE * self._window), self._window - self._max_output)
-        # Counts as the model that writes does
+        # Counts tokens as the model that writes the summary
         self._counter = runtime.counter
         if runtime.summarizer is not None:
             self._counter = runtime.counter.calibrated(
@@ -94,9 +96,11 @@ class SummaryWriter:
     def write(
         self, fold: FoldPlan, earlier: str | None, replaced: int
     ) -> Generator[events.Event, None, str | None]:
-        """A summary of the turns that the `earlier` one does not cover, which is merged in; None if
-        there is a problem. It must have fewer tokens than what it `replaced`. If its facts are
-        wrong, the model corrects them once, if there is room; then zkchat does.
+        """A summary of the `earlier` one and of the turns that it does not cover; None if there is
+        a problem.
+
+        It must have fewer tokens than what it `replaced`. If its facts are wrong, the model
+        corrects them once, if there is room; then zkchat does.
         """
         if self._runtime.summarizer is not None:
             with self._timer("model"):
@@ -120,8 +124,10 @@ class SummaryWriter:
         earlier: str | None,
         replaced: int,
     ) -> Generator[events.Event, None, str | None]:
-        """The summary with correct facts: the model corrects it once, if there is room, then
-        zkchat does. None if the conversation has nothing of what it states.
+        """The summary with correct facts.
+
+        The model corrects it once, if there is room, then zkchat does. None if the conversation
+        contains nothing of what it states.
         """
         source = (
             f"{summary_check.source_text(fold.new, earlier)}\n{self._request.instructions or ''}"
@@ -174,7 +180,7 @@ class SummaryWriter:
         return _AskedSummary(reply, messages)
 
     def _size(self) -> int:
-        """Tokens of the summary that the model is asked for."""
+        """The size of the summary that the model is told to write, in tokens."""
         usual = self._limit
         if self._request.target is None:
             usual = int(USUAL_SUMMARY_SHARE * self._runtime.budget.messages)
@@ -191,7 +197,7 @@ class SummaryWriter:
             answer, reported, problem = yield from collect(
                 self.model, Request(messages, options=options, window=self._window)
             )
-        # Counted by zkchat if the provider does not report it
+        # zkchat's own count, if the provider does not report one
         counted = TokenUsage(
             prompt_tokens=sum(message.tokens for message in messages),
             completion_tokens=self._counter.count(answer),

@@ -21,10 +21,10 @@ from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD
 from zkchat_cli.vault.edit.transaction import UNASKED_CALL, mark_memory_file
 
 NEW_RESULTS_SHARE = 0.25
-"""Share of the room of a turn that new results may have, before earlier ones of the same turn lose
-their middles for them.
+"""Share of a turn's room that new results may take before earlier ones of the same turn lose their
+middles for them.
 """
-# The part of a prompt that no turn can make smaller
+# The kinds of messages that no turn can make smaller
 _FIXED_KINDS: tuple[PromptKind, ...] = ("system", "memory", "summary")
 _ALWAYS_HINT = "In a chat, the answer `always` allows it from then on."
 
@@ -39,8 +39,10 @@ class ToolCallRunner:
     turn: TurnInProgress
 
     def run(self, calls: tuple[ToolCall, ...]) -> Generator[events.Event, None, int]:
-        """Run the calls of one reply; returns the tokens that are left for more. Calls and results
-        enter the turn together, so that neither is ever alone in the log.
+        """Run the calls of one reply; returns the tokens that are left for more calls.
+
+        Calls and results are added to the turn together, so that the log never has one without the
+        other.
         """
         turn = self.turn
         earlier = len(turn.messages)
@@ -69,13 +71,14 @@ class ToolCallRunner:
         self._add_to_turn(calls, self._executor().results(refused, MIN_TOOL_TOKENS))
 
     def shorten_all_results(self) -> None:
-        """Take the middles out of all results of the turn."""
+        """Shorten all results of the turn to their beginnings and ends."""
         self.shorten_results(len(self.turn.messages), limit=0, wanted=1)
 
     def shorten_results(self, earlier: int, limit: int, wanted: int) -> int:
-        """Take the middles out of the turn's first results, the oldest first, until so many tokens
-        are left of `limit`; returns the tokens that are. Only results among the first `earlier`
-        messages: the model has read them.
+        """Shorten results, the oldest first, until `wanted` tokens of `limit` are free; returns how
+        many are.
+
+        Only results among the first `earlier` messages are shortened: the model has read those.
         """
         turn = self.turn
         room = self._room(limit)
@@ -93,7 +96,7 @@ class ToolCallRunner:
     # tokens
 
     def _turn_limit(self) -> int:
-        """Tokens that the turn may have beside the part of the prompt that cannot be smaller."""
+        """Tokens that the turn may take in addition to the part of the prompt that cannot shrink."""
         prompt = self.turn.prompt
         assert prompt is not None
         fixed = sum(tool.tokens for tool in prompt.tools)
@@ -101,14 +104,14 @@ class ToolCallRunner:
         return self.turn.runtime.budget.effective_limit - fixed
 
     def _reply_tokens(self, calls: Sequence[ToolCall]) -> int:
-        """Tokens of the reply, and of the delimiters of its results."""
+        """Tokens of the reply, and of the delimiters around its results."""
         counter = self.turn.runtime.counter
         messages = 1 + len(calls)
         text = counter.count(self.turn.text) + count_call_tokens(calls, counter)
         return text + MESSAGE_OVERHEAD * messages
 
     def _full_size(self, outcomes: Iterable[ToolOutcome]) -> int:
-        """Tokens of the results if nothing were left out."""
+        """Tokens of the results if nothing is left out."""
         count = self.turn.runtime.counter.count
         size = 0
         for outcome in outcomes:
@@ -117,7 +120,7 @@ class ToolCallRunner:
         return size
 
     def _room(self, limit: int) -> int:
-        """Tokens that the turn leaves of `limit`."""
+        """Tokens of `limit` that the turn has not used."""
         rendered = render_turn(self.turn.sent_messages, self.turn.runtime.counter, in_progress=True)
         return max(0, limit - sum(message.tokens for message in rendered))
 
@@ -138,13 +141,15 @@ class ToolCallRunner:
     def _run_call(
         self, call: ToolCall, executor: ToolExecutor, outcomes: list[ToolOutcome]
     ) -> Iterator[events.Event]:
-        """Run a call and add its outcome: one of another program's tool only if the user allows it.
-        A change of notes is shown, and made if the user approves it.
+        """Run a call and add its outcome.
+
+        An external tool runs only if the user allows it. A change of notes is shown, and made if
+        the user approves it.
         """
         yield events.ToolCallStarted(call)
         outcome: ToolOutcome | None = None
         if any(tool.name == call.name and tool.scope == "server" for tool in executor.tools):
-            # The user's time, not the tools'
+            # Waiting for the user counts as the user's time, not the tools'
             decision = self.services.approve_call(call)
             if decision == UNASKED_CALL:
                 problem = f"{call.name} was not called: nobody can be asked here"
@@ -191,7 +196,7 @@ class ToolCallRunner:
         executor: ToolExecutor,
         room: int,
     ) -> None:
-        """After the turn was stopped: the log must tell what has changed notes."""
+        """Record the results after the turn was stopped: the log must say what has changed notes."""
         if not any(outcome.changed for outcome in outcomes):
             return
         stopped = [
@@ -231,5 +236,5 @@ class ToolCallRunner:
                     token_count=counter.count_raw(result.content),
                 )
             )
-        # Not before: a turn that is stopped while a tool runs keeps the model's text
+        # Added only now: if a turn is stopped while a tool runs, it keeps the model's text
         turn.add_reply(messages)

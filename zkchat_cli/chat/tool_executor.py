@@ -24,12 +24,12 @@ from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
 from zkchat_cli.vault.edit.transaction import Decision
 from zkchat_cli.vault.vault import Vault
 
-# Characters of a replaced text that the model gets back: if it had not read it, it sees now what it
-# removed
+# Characters of replaced text that are shown to the model: if it had not read the text, it now sees
+# what it removed
 MAX_OUTCOME = 80
-# Tokens of the note about what is left out of a result, without the path in it
+# Tokens of the note that says what a result leaves out, without the path in it
 OMISSION_TOKENS = 55
-# Characters of that path, of a tool's name, of arguments and of an exception in an error
+# Most characters in an error of a path, a tool's name, arguments or an exception
 MAX_PATH = 200
 MAX_NAME = 60
 MAX_SHOWN = 120
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 class ToolResult(NamedTuple):
-    """`content` is what the model reads; `chunks` are numbered and can be cited."""
+    """What the model reads (`content`), and the numbered chunks that it can cite."""
 
     content: str
     chunks: tuple[ContentChunk, ...]
@@ -51,7 +51,7 @@ class ToolOutcome(NamedTuple):
     finding: ToolOutput
     ok: bool
     duration_ms: float = 0.0
-    # Whether it has changed notes
+    # Whether the call has changed notes
     changed: bool = False
 
 
@@ -107,7 +107,7 @@ class ToolExecutor:
         return outcome._replace(finding=done, changed=True)
 
     def results(self, outcomes: Sequence[ToolOutcome], room: int) -> tuple[ToolResult, ...]:
-        """The results of one reply's calls, in about `room` tokens together; a note says what was
+        """The results of one reply's calls, together in about `room` tokens. A note says what was
         left out.
         """
         findings = [outcome.finding for outcome in outcomes]
@@ -122,7 +122,7 @@ class ToolExecutor:
         return tuple(results)
 
     def _make_run(self, outcome: ToolOutcome, content: str) -> ToolRun:
-        """A call as the log and the screen have it, with the tokens of its result."""
+        """A call as the log and the screen show it, with the tokens of its result."""
         finding = outcome.finding
         told = finding.outcome if outcome.ok else str(finding.data["error"])
         return ToolRun(
@@ -135,7 +135,10 @@ class ToolExecutor:
         )
 
     def _find_tool(self, call: ToolCall) -> Tool:
-        """Raises ToolArgumentError also for arguments that could not be read."""
+        """The tool of this call.
+
+        Raises ToolArgumentError, also for arguments that could not be read.
+        """
         name = truncate(call.name, MAX_NAME)
         found = next((tool for tool in self.tools if tool.name == call.name), None)
         if found is None:
@@ -154,8 +157,9 @@ class ToolExecutor:
 def _fit_findings(
     findings: Sequence[ToolOutput], room: int, count: Count
 ) -> tuple[ToolOutput, ...]:
-    """The part of one reply's findings that fits into about `room` tokens: lists, in at most half
-    of it if there are chunks too, and the most relevant chunks in the rest.
+    """The part of one reply's findings that fits into about `room` tokens.
+
+    Lists take at most half of it if there are chunks too; the most relevant chunks take the rest.
     """
     calls = tuple(finding.chunks for finding in findings)
     sizes = [count(format_tool_result((), finding.data, finding.note)) for finding in findings]
@@ -174,14 +178,14 @@ def _fit_findings(
 
 
 def _omission_tokens(finding: ToolOutput, count: Count) -> int:
-    """Tokens of a note that names one of the finding's paths."""
+    """Tokens of a note about left-out parts that names one of the finding's paths."""
     paths = {truncate(chunk.relative_path, MAX_PATH) for chunk in finding.chunks}
     return OMISSION_TOKENS + max(map(count, paths), default=0)
 
 
 def _shorten_lists(finding: ToolOutput, share: int, count: Count) -> Mapping[str, object]:
-    """The data of a finding with its lists shortened, one after the other, until it has at most
-    `share` tokens.
+    """The data of a finding, with lists shortened one after the other until it has at most `share`
+    tokens.
     """
 
     def size(data: Mapping[str, object]) -> int:
@@ -197,8 +201,9 @@ def _shorten_lists(finding: ToolOutput, share: int, count: Count) -> Mapping[str
 
 
 def _omission_note(whole: ToolOutput, fitted: ToolOutput, shown: Collection[str]) -> str:
-    """What was left out of a finding, and how to get it. `shown` are the chunks in all results of
-    the reply, by id.
+    """A note that says what was left out of a finding, and how to get it.
+
+    `shown` are the chunks in all results of the reply, by id.
     """
     left: list[str] = []
     for name, value in whole.data.items():
@@ -207,7 +212,7 @@ def _omission_note(whole: ToolOutput, fitted: ToolOutput, shown: Collection[str]
         rest = fitted.data[name]
         if isinstance(rest, list) and len(rest) < len(value):
             left.append(f"{len(value) - len(rest)} {name}")
-    # The first chunk may be there under another id, truncated
+    # The first chunk may be present under another id, as a truncated text
     others = whole.chunks[1:] if fitted.chunks else whole.chunks
     lost = [chunk for chunk in others if chunk.id not in shown]
     if lost:

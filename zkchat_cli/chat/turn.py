@@ -31,8 +31,9 @@ def _no_time() -> Timings:
 
 @dataclass
 class PhaseTimer:
-    """Seconds by phase, counted only while zkchat works: what a consumer does between two events
-    does not count.
+    """Seconds by phase.
+
+    Only the time in which zkchat works counts, not what a consumer does between two events.
     """
 
     clock: Callable[[], float]
@@ -40,7 +41,7 @@ class PhaseTimer:
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
-        """Count the time of a block as time of this phase."""
+        """Count the time of a `with` block for this phase."""
         start = self.clock()
         try:
             yield
@@ -58,14 +59,14 @@ class PhaseTimer:
 class TurnInProgress:
     """The messages of a turn so far (the user's first) and the text of the answer being streamed.
 
-    Its verbs change it, and it alone replaces its runtime: when the turn learns how the model
-    counts, how large its window really is, or that it gets no more tools.
+    Only its own methods change it. It replaces its runtime when it learns how the model counts, how
+    large its window really is, or that the turn gets no more tools.
     """
 
     runtime: Runtime
     timer: PhaseTimer
     messages: list[ZkChatMessage] = field(default_factory=list)
-    # Earlier tool results of this turn as they are sent now, without their middles, by id
+    # Earlier tool results of this turn as they are sent now, without their middles, by message id
     shortened: dict[str, ZkChatMessage] = field(default_factory=dict)
     text: str = ""
     reasoning: str = ""
@@ -76,34 +77,34 @@ class TurnInProgress:
     no_more_tools: str = ""
     prompt: Prompt | None = None
     compaction: Compaction | None = None
-    # How the model counts, as far as that is known
+    # How the model counts, as far as known
     calibration: Calibration = field(default_factory=Calibration)
     # The prompt of the last call with reported usage
     counted: CountedPrompt | None = None
-    # The prompts of its model calls so far, without those that the server refused and that were
-    # made anew
+    # The prompts of the turn's model calls, without those that the server refused and that were
+    # replaced
     sent: list[SentPrompt] = field(default_factory=list)
-    # Whether it has been added to the history; that happens once
+    # Whether the turn has been added to the history; that happens once
     closed: bool = False
 
     @property
     def user(self) -> ZkChatMessage:
-        """The question."""
+        """The user's message, which begins the turn."""
         return self.messages[0]
 
     @property
     def sent_messages(self) -> tuple[ZkChatMessage, ...]:
-        """The messages as the next prompt has them."""
+        """The messages in the form in which the next prompt has them."""
         return tuple(self.shortened.get(message.id, message) for message in self.messages)
 
     @property
     def chunks(self) -> list[ContentChunk]:
-        """All chunks that the user's message and the tools brought into this turn, in order."""
+        """All chunks that the user's message and the tools have added to this turn, in order."""
         return [chunk for message in self.messages for chunk in message.chunks]
 
     @property
     def memory_sent(self) -> tuple[str, ...]:
-        """What memory the model got: paths, and `fact:KEY` or `agent:NAME`."""
+        """The memory that the model got: paths, and `fact:KEY` or `agent:NAME`."""
         sources: dict[str, None] = {}
         for sent in self.sent:
             for message in sent.prompt.messages:
@@ -113,18 +114,18 @@ class TurnInProgress:
 
     @property
     def runs(self) -> tuple[ToolRun, ...]:
-        """The tool calls so far, as they were run."""
+        """The records of the tool calls so far."""
         return tuple(message.tool_run for message in self.messages if message.tool_run is not None)
 
     # the runtime
 
     def calibrate(self, calibration: Calibration) -> None:
-        """Count as the model is known to count."""
+        """Use this calibration from now on."""
         self.calibration = calibration
         self.runtime = self.runtime.calibrated(calibration)
 
     def learn(self, calibration: Calibration) -> None:
-        """Remember how the model counts; count so, too, if it counts more than zkchat does."""
+        """Remember this calibration; use it now only if it gives more tokens than zkchat counts."""
         counter = self.runtime.counter
         self.calibration = calibration
         counts_more_text = calibration.text > counter.factor
@@ -136,7 +137,7 @@ class TurnInProgress:
         self.runtime = runtime
 
     def assume_window(self, window: Window) -> None:
-        """Assume a smaller window than the model was thought to have."""
+        """Assume that the model's window is smaller than it was thought to be."""
         self.runtime = replace(self.runtime, rejected_window=window)
 
     def end_tools(self, reason: str) -> None:
@@ -147,16 +148,17 @@ class TurnInProgress:
     # the messages
 
     def begin(self, question: ZkChatMessage) -> None:
-        """Begin with this question, which has no documents yet."""
+        """Begin with this question; its documents are added later."""
         self.messages.append(question)
 
     def replace_question(self, question: ZkChatMessage) -> None:
-        """Replace the question by the same one with other documents."""
+        """Replace the question with the same one with other documents."""
         self.messages[0] = question
 
     def add_reply(self, messages: Sequence[ZkChatMessage]) -> None:
-        """Add a reply of the model that called tools, and the results: its text is in the first
-        message now.
+        """Add a reply that calls tools, and the results.
+
+        The text of the reply is then in its first message.
         """
         self.messages += messages
         self.text = ""
@@ -184,15 +186,13 @@ class TurnInProgress:
         )
 
     def forget_refused_call(self) -> None:
-        """Forget the last prompt, which the server has refused and which is made anew."""
+        """Forget the last prompt: the server has refused it, and it will be replaced."""
         self.sent.pop()
 
     def add_usage(
         self, reported: TokenUsage | None, prompt: Prompt, calls: tuple[ToolCall, ...] = ()
     ) -> None:
-        """Add the cost of a model call, as reported by the provider or else as counted by
-        zkchat.
-        """
+        """Add the cost of a model call: the provider's report, or zkchat's own count."""
         self.sent[-1] = self.sent[-1].model_copy(update={"usage": reported})
         counter = self.runtime.counter
         written = counter.count(self.text) + counter.count(self.reasoning)
@@ -203,9 +203,7 @@ class TurnInProgress:
         self.usage = sum_usage((self.usage, reported or counted))
 
     def add_broken_call(self) -> None:
-        """Add the cost of a call that broke off after some of its text: its server counts it,
-        too.
-        """
+        """Add the cost of a call that broke off after some text: the server charges for it too."""
         has_text = bool(self.text or self.reasoning)
         if self.prompt is not None and has_text and self.sent[-1].usage is None:
             self.add_usage(None, self.prompt)

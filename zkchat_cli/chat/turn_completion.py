@@ -22,7 +22,7 @@ from zkchat_cli.text.truncate import truncate
 def verify_answer(
     turn: TurnInProgress, prompt: Prompt, state: ConversationState, services: SessionServices
 ) -> VerificationResult:
-    """The citations of the turn's answer, verified against the chunks in the turn's last prompt."""
+    """The citations of the turn's answer, verified against the chunks in its last prompt."""
 
     def chunk_of_earlier_prompt(number: int) -> tuple[ContentChunk, str] | None:
         """A chunk that a compaction folded, with the current text of its note."""
@@ -39,8 +39,9 @@ def verify_answer(
 def _chunks_in_prompt(
     turn: TurnInProgress, prompt: Prompt, state: ConversationState
 ) -> list[ContentChunk]:
-    """The chunks of the messages that a prompt has documents or tool results of: those of earlier
-    turns in the order of the prompt, then those of this turn.
+    """The chunks behind the documents and tool results in a prompt.
+
+    Those of earlier turns come in the order of the prompt, then those of this turn.
     """
     sent: dict[str, None] = {}
     for message in prompt.messages:
@@ -66,8 +67,9 @@ def make_answer(
     services: SessionServices,
     prompts: PromptBuilder,
 ) -> ZkChatMessage:
-    """The message of the answer, or of its part that came before the turn was stopped; then it is
-    not `verified`.
+    """The message of the answer.
+
+    For a stopped turn it has the text so far, and is not `verified`.
     """
     runtime = turn.runtime
     counter = runtime.counter
@@ -98,7 +100,7 @@ def make_answer(
 
 
 def summarize_tool_use(turn: TurnInProgress) -> dict[str, int] | None:
-    """How much a turn used tools, in calls and tokens; None if it used none."""
+    """The calls and tokens of the tools that a turn used; None if it used none."""
     runs = turn.runs
     if not runs:
         return None
@@ -113,8 +115,10 @@ def summarize_tool_use(turn: TurnInProgress) -> dict[str, int] | None:
 def referenced_documents(
     turn: TurnInProgress, services: SessionServices, prompts: PromptBuilder
 ) -> tuple[DocumentReference, ...]:
-    """The documents that the answer had: named in the question and in the prompt from the start,
-    found by tools or named by memory.
+    """The documents that the answer could use.
+
+    They were named in the question and in the prompt from the start, found by tools, or named by
+    memory.
     """
     if not turn.runtime.settings.references.enabled:
         return ()

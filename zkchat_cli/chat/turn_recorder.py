@@ -12,7 +12,7 @@ from zkchat_cli.store.port import SessionStore
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 
-# Characters
+# Most characters of a title
 TITLE_LENGTH = 60
 
 
@@ -22,8 +22,10 @@ def default_title(question: str) -> str:
 
 
 class CompletedTurn(NamedTuple):
-    """A turn as it is stored: its messages, the prompts of its calls, how models count, and the
-    keys of the facts that it used.
+    """A turn in the form in which it is stored.
+
+    It has the messages, the prompts of the calls, the calibration of models, and the keys of the
+    facts that it used.
     """
 
     user: ZkChatMessage
@@ -34,7 +36,7 @@ class CompletedTurn(NamedTuple):
 
 
 class TurnRecorder:
-    """Stores the turns of one conversation. A problem with the store stops no turn."""
+    """Stores the turns of one conversation. A failing store stops no turn."""
 
     def __init__(
         self, store: SessionStore, state: ConversationState, now: Callable[[], str]
@@ -44,7 +46,7 @@ class TurnRecorder:
         self._now = now
         self._pending_turns: list[CompletedTurn] = []
         self._pending_questions: set[str] = set()
-        # Why nothing is stored for now, as reported
+        # Why nothing can be stored at present, if the user was told
         self.problem: StoreError | None = None
 
     @property
@@ -84,7 +86,7 @@ class TurnRecorder:
         StoreError.
         """
         stored: set[str] = set()
-        # A turn that was interrupted while it was stored may be there after all
+        # A turn that was interrupted while it was being stored may be in the store after all
         if self._pending_turns:
             stored = {message.id for message in self._state.log()}
         self._pending_turns += finished
@@ -119,7 +121,7 @@ class TurnRecorder:
             raise StoreError(f"{lost}: {e.message}", e.hint) from e
 
     def _store_question(self, question: ZkChatMessage) -> str | None:
-        """Store a question; returns the head before it. None if it was stored before."""
+        """Store a question and return the head before it; None if it is stored already."""
         if question.id not in self._pending_questions:
             return None
         head = self._store.add(
@@ -129,8 +131,10 @@ class TurnRecorder:
         return head
 
     def report(self, problem: StoreError | None = None) -> list[Notice]:
-        """What to tell the user: a problem once, and when it is over. Problems are the same if
-        their hints are, which name the cause and not what failed.
+        """What to tell the user: each problem once, and when it is over.
+
+        Two problems are the same if their hints are equal: these name the cause, while the message
+        names what failed.
         """
         known = self.problem
         self.problem = problem

@@ -51,17 +51,17 @@ from zkchat_cli.llm.base import Window
 from zkchat_cli.models.messages import FinishReason, MessageStatus, RetrievalMode, ZkChatMessage
 from zkchat_cli.models.prompts import Prompt
 
-# Share of a prompt refused as too long that is sent the second time, where the server does not tell
-# its limit
+# Share of a refused prompt that is sent the second time, if the server does not tell its limit
 RETRY_SHARE = 0.7
-# How often a prompt that its server counts as too long is made smaller: another selection may have
-# other languages
+# How often a prompt that its server counts as too long is made smaller. A single time is not
+# enough: the new selection may be in other languages
 MAX_COUNTS = 6
 
 
 class ClosedTurn(NamedTuple):
-    """A turn that has been added to the history: its answer, if it has one, and what to tell the
-    user if it cannot be stored for now.
+    """A turn that has been added to the history.
+
+    It has the answer, if there is one, and notices about a failing store.
     """
 
     answer: ZkChatMessage | None
@@ -81,9 +81,9 @@ class TurnRunner:
     user_input: UserInput
     # Who searches the notes after the server has refused tools
     retrieval: RetrievalMode | None = None
-    # The kinds of refusals that were answered by another call
+    # The kinds of refusals that led to another call
     answered_refusals: set[ProviderErrorKind] = field(default_factory=set)
-    # Problems with documents that the user has been told
+    # Problems with documents that the user has been told about
     reported: set[events.Notice] = field(default_factory=set)
 
     def run(self, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
@@ -99,7 +99,7 @@ class TurnRunner:
         self._numbering_before = self.state.references.snapshot()
         self._with_tools = turn.runtime
         try:
-            # Before the documents: how much of them fits depends on the window
+            # Before the documents are chosen: the window decides how much of them fits
             with turn.timer("model"):
                 prepare_model(turn.runtime.model)
                 turn.calibrate(self.services.store.prompts.calibration(turn.runtime.model.name))
@@ -112,36 +112,40 @@ class TurnRunner:
             self._stop()
             raise
         except Exception as e:
-            # A turn that is in the history already must not be added twice
+            # A turn that was added to the history must not be added twice
             if turn.closed:
                 raise
             closed = self._close(self._status_after_failure(), "error")
-            # Another exception is a defect of zkchat
+            # Any other exception is a defect of zkchat
             if not isinstance(e, ZkchatError):
                 raise
             yield from closed.notices
             yield events.TurnFailed(e, turn.user.id, turn.text)
 
     def _stop(self) -> None:
-        """Store what there is of a turn that the user stopped."""
+        """Store the unfinished turn that the user stopped."""
         if not self.turn.closed:
             self._close("unfinished", "cancelled")
             return
-        # Stopped after the last event, or in the middle of storing
+        # The user may stop a turn after its last event, or while it is being stored
         with suppress(StoreError):
             self.recorder.store_pending()
 
     def _status_after_failure(self) -> MessageStatus:
-        """A turn that has changed notes stays in the prompt, so that the model does nothing twice;
-        another failed one leaves it.
+        """The status of a turn that failed.
+
+        A turn that has changed notes stays in the prompt, so that the model does nothing twice; any
+        other failed turn leaves it.
         """
         writing = {tool.name for tool in self._with_tools.tools if tool.writes}
         changed = any(run.ok and run.name in writing for run in self.turn.runs)
         return "unfinished" if changed else "failed"
 
     def _decide_documents(self) -> list[events.Notice]:
-        """Decide who searches the notes for the question, and which documents fit, by what is known
-        of the model now. Returns what to tell the user that was not told before.
+        """Decide who searches the notes for the question, and which documents fit.
+
+        The decision depends on what is known about the model now. Returns what the user has not
+        been told yet.
         """
         turn = self.turn
         with turn.timer("prepare"):
@@ -164,7 +168,9 @@ class TurnRunner:
     # the loop
 
     def _answer(self) -> Generator[events.Event, None, FinishReason]:
-        """Model and tools in a loop; returns why the answer ended, and leaves it in `turn.text`.
+        """Call the model and its tools in a loop; returns why the answer ended, and leaves its text
+        in `turn.text`.
+
         Raises the ProviderError of a call that failed, and PromptTooLarge if the message itself is
         too large.
         """
@@ -220,9 +226,10 @@ class TurnRunner:
     def _call(
         self, step: Call | Compact, refusal: ProviderError | None
     ) -> Generator[events.Event, None, Reply | ProviderError]:
-        """Call the model, with another prompt if the server has refused the last one; returns the
-        reply, or the error of the call. Raises PromptTooLarge, or the refusal if no prompt that
-        answers it fits.
+        """Call the model, with another prompt if the server refuses one; returns the reply or the
+        call's error.
+
+        Raises PromptTooLarge, or the refusal if no smaller prompt fits.
         """
         turn = self.turn
         if refusal is None:
@@ -232,7 +239,7 @@ class TurnRunner:
                 yield from self._answer_refusal(step, refusal)
             prompt = yield from self._fitting_prompt()
         except PromptTooLarge as e:
-            # A guess that leaves no room would end every further turn, too
+            # A wrong guess that leaves no room would end every further turn too
             turn.use_runtime(self._before_refusals)
             if refusal is None:
                 raise
@@ -245,7 +252,7 @@ class TurnRunner:
     def _answer_refusal(
         self, step: Call | Compact, refusal: ProviderError
     ) -> Iterator[events.Event]:
-        """Do what a refusal of the server makes necessary before the next call."""
+        """Do what is necessary after a refusal by the server, before the next call."""
         turn = self.turn
         self.answered_refusals.add(refusal.kind)
         turn.forget_refused_call()
@@ -261,7 +268,7 @@ class TurnRunner:
 
     def _assume_smaller_window(self, refusal: ProviderError) -> None:
         """Assume the window that the server tells, or one smaller than the refused prompt."""
-        # The server's answer has loaded it
+        # The server's answer has imported this module already
         from zkchat_cli.llm.server_errors import parse_length_refusal
 
         turn = self.turn
@@ -278,11 +285,12 @@ class TurnRunner:
     # the prompt
 
     def _fitting_prompt(self) -> Generator[events.Event, None, Prompt]:
-        """The prompt of the next call; the conversation is compacted before, if that is due. Raises
-        PromptTooLarge.
+        """The prompt of the next call; compacts the conversation first if that is due.
+
+        Raises PromptTooLarge.
         """
         turn = self.turn
-        # A model that has just refused a prompt does not get a request for a summary
+        # A model that has just refused a prompt gets no request for a summary
         ask = not self.answered_refusals
         for _ in range(MAX_COUNTS):
             prompt = self._build_prompt()
@@ -302,13 +310,14 @@ class TurnRunner:
         raise PromptTooLarge(problem, self._advise())
 
     def _compact(self, reason: str, *, ask: bool) -> Iterator[events.Event]:
-        """Compact automatically, if the settings allow it and the store can be written. A problem
-        is reported, and the turn continues.
+        """Compact automatically, if the settings allow it and the store can be written.
+
+        A problem is reported, and the turn continues.
         """
         turn = self.turn
         if not turn.runtime.settings.context.auto_summarize or self.recorder.problem is not None:
             return
-        # 10 ms, which most turns do not need
+        # This import takes 10 ms, and most turns do not need it
         from zkchat_cli.chat.compactor import Compactor
 
         request = CompactionRequest(reason, ask=ask, current=turn.sent_messages)
@@ -323,8 +332,10 @@ class TurnRunner:
         turn.add_compaction(done)
 
     def _build_prompt(self) -> Prompt:
-        """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier
-        results either.
+        """The prompt, with shortened results if necessary.
+
+        Raises PromptTooLarge if the turn does not fit even without the middles of its earlier
+        results.
         """
         turn = self.turn
         sent = turn.sent_messages
@@ -339,7 +350,7 @@ class TurnRunner:
         return turn.prompt
 
     def _advise(self) -> str:
-        """What is largest in the last prompt, and how to make it smaller."""
+        """Advice: what is largest in the last prompt, and how to make it smaller."""
         prompt = self.turn.prompt
         assert prompt is not None
         return advise_on_size(prompt.messages, prompt.usage.tool_tokens, self.turn.user.id)
@@ -368,7 +379,7 @@ class TurnRunner:
         finish: FinishReason,
         verified: VerificationResult | None = None,
     ) -> ClosedTurn:
-        """Add the turn to the history and store it, in one transaction."""
+        """Add the turn to the history and store it in one transaction."""
         turn = self.turn
         turn.closed = True
         if verified is None:

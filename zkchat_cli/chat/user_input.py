@@ -10,29 +10,32 @@ _AGENT_MENTION = re.compile(r"\s*(@[^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
 
 
 def parse_agent_mention(text: str) -> str | None:
-    """The `@name` at the start of a message that may mention an agent: `@researcher what …`,
-    `@researcher: what …`; not `@notes/plan` or `@plan.md`.
+    """The `@name` at the start of a message that may mention an agent.
+
+    `@researcher what …` and `@researcher: what …` do; `@notes/plan` and `@plan.md` do not.
     """
     match = _AGENT_MENTION.match(text)
     return match[1] if match else None
 
 
 class UserInput(NamedTuple):
-    """What the user sent. `typed` is the part that was typed, where the rest came through a pipe:
-    only that may import files, and only a message that was typed as a whole may mention an agent.
+    """What the user sent.
+
+    If the rest came through a pipe, `typed` is the part that was typed: only that part may import
+    files, and only a message that was typed as a whole may mention an agent.
     """
 
     text: str
     typed: str | None = None
     mention: str | None = None
-    # Who is to search the notes, instead of what the settings say
+    # Who should search the notes, if not as the settings say
     retrieval: RetrievalMode | None = None
-    # The learning points of a question that is sent again, as they were found when it was typed
+    # The learning points of a question that is sent again, found when it was typed
     learning_points: tuple[str, ...] | None = None
 
     @classmethod
     def parse(cls, text: str, typed: str | None = None) -> "UserInput":
-        """The input with this text, as it can be stored."""
+        """The input with this text, without characters that cannot be stored."""
         text = replace_surrogates(text)
         if typed is not None:
             typed = replace_surrogates(typed)
@@ -41,7 +44,7 @@ class UserInput(NamedTuple):
 
     @classmethod
     def of_question(cls, question: ZkChatMessage) -> "UserInput":
-        """The input that made a question: it may import the files that it named, and no others."""
+        """The input of an earlier question: it may import the files that it named, and no others."""
         imported = (each for each in question.references if each.reference_type == "import")
         mention = parse_agent_mention(question.content) if question.addressed else None
         return cls(

@@ -29,12 +29,13 @@ from zkchat_cli.references.mentions import MentionedDocument, find_mentions
 from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, estimate_tokens
 
-# How similar to an agent's name a word must be to be taken for a misspelling of it: people are
-# addressed by `@name`, too
+# Similarity with an agent's name from which a word counts as a misspelling of it: people are
+# addressed by `@name` too
 SIMILAR = 0.7
-# Names that are no files and that the user is told of: a pasted text may have many
+# Most unknown names to tell the user about: a pasted text may have many
 MOST_NAMED = 3
-# Characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated
+# Longest message, in characters, that is counted at each key, in under 2 ms; longer ones are
+# estimated
 MAX_COUNTED = 20_000
 _WRITTEN_NAME = re.compile(rf"{WIKILINK}|(?<!\w)@[^\s]+")
 
@@ -76,7 +77,7 @@ class UserMessageBuilder:
         self._named = _NamedTokens(None, [], 0)
 
     def build_bare(self, runtime: Runtime, user_input: UserInput) -> ZkChatMessage:
-        """The message without documents: it can be stored before the model's window is known."""
+        """The message without documents, which can be stored before the model's window is known."""
         bare = self._services.new_message(
             "user",
             user_input.text,
@@ -107,9 +108,10 @@ class UserMessageBuilder:
         *,
         search: bool = True,
     ) -> MessageWithDocuments:
-        """The message with the documents that it names and the passages found for it. The text that
-        goes into the prompt is numbered by `references`, and `augmented_token_count` includes it.
-        Without `search` neither passages nor similar names of files are looked for.
+        """The message with the documents that it names and the passages found for it.
+
+        `references` numbers the text that goes into the prompt, and `augmented_token_count`
+        includes it. Without `search`, neither passages nor similar names of files are looked for.
         """
         mode = runtime.retrieval.mode if runtime.retrieval else None
         plain = runtime.model.plain_excerpts and runtime.window.tokens <= SMALL_WINDOW
@@ -127,8 +129,8 @@ class UserMessageBuilder:
                 compare=search,
             )
         except VaultError:
-            # The vault is gone: the scan before has reported it, and the message matters more than
-            # its links
+            # The vault is gone. The scan has reported that, and the message matters more than its
+            # links
             return MessageWithDocuments(bare, [])
         passages: list[ContentChunk] = []
         if search and mode in ("before", "both"):
@@ -144,7 +146,7 @@ class UserMessageBuilder:
         return MessageWithDocuments(complete.message, [*unknown, *complete.notices])
 
     def count_typed(self, runtime: Runtime, text: str, *, with_documents: bool) -> TypedTokens:
-        """Tokens of a message that is being typed, with the documents that it names."""
+        """Tokens of a message that is being typed, including the documents that it names."""
         if len(text) > MAX_COUNTED:
             return TypedTokens(estimate_tokens(text), estimated=True)
         if with_documents:
@@ -155,7 +157,7 @@ class UserMessageBuilder:
         return TypedTokens(tokens, estimated=bool(text) and runtime.counter.estimated)
 
     def _count_named(self, runtime: Runtime, text: str) -> None:
-        """Count the documents that a text names, unless it named the same at the last key."""
+        """Count the documents that a text names, unless it named the same ones at the last key."""
         version = self._state.version
         names = _WRITTEN_NAME.findall(text)
         if version == self._named.version and names == self._named.names:
@@ -175,7 +177,7 @@ class UserMessageBuilder:
         self._named = _NamedTokens(version, names, counted)
 
     def _unknown_name_notice(self, name: str) -> Notice:
-        """What to tell about an `@name` in a text that is no file; it may be meant for an agent."""
+        """A notice about an `@name` that is not a file; it may be meant for an agent."""
         similar = difflib.get_close_matches(
             name[1:].lower(), self._services.agent_names(), n=1, cutoff=SIMILAR
         )
@@ -187,7 +189,7 @@ class UserMessageBuilder:
         self._search.warm_up()
 
     def with_retrieval(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
-        """The runtime with the mode of its next turn: `wanted`, or what the settings say."""
+        """The runtime with the mode of its next turn: `wanted`, or else the mode of the settings."""
         return self._retrieval.apply(runtime, wanted)
 
 
@@ -199,7 +201,7 @@ def _inject(
     room: int,
     references: ReferenceManager,
 ) -> MessageWithDocuments:
-    """The message with as much of its documents and passages as fits into `room` tokens."""
+    """The message with as many of its documents and passages as fit into `room` tokens."""
     settings = runtime.settings
     count = runtime.counter.count
     cost = partial(chunk_tokens, count=count)
