@@ -1,10 +1,10 @@
 """Token budgets: the shares of the context window (`context.…_budget_ratio`), and what a prompt
-leaves of them. Pure.
+leaves of them.
 
-At most 90 % of the window is sent (the limit); the rest is for the answer. Ratios are shares of the
-whole window. What instructions and tools leave unused flows on to the messages, up to the
-threshold, a share of the limit above which compaction is due. What is between threshold and limit
-is for the documents and tool results of the current message.
+Pure functions. At most 90 % of the window is sent (the limit); the rest is for the answer. Ratios
+are shares of the whole window. Messages may also use what instructions and tools leave unused, up
+to the threshold: a share of the limit above which compaction is due. The room between threshold and
+limit is for the documents and tool results of the current message.
 """
 
 from typing import NamedTuple
@@ -12,9 +12,9 @@ from typing import NamedTuple
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.models.prompts import ContextUsage
 
-# Share of the window that is sent at most
+# Largest share of the window that is sent
 LIMIT_SHARE = 0.9
-# What turns may take after a compaction, as a share of what is left: see
+# Share of the remaining room that turns may take after a compaction: see
 # `turn_budget_after_compaction`
 NEW_HISTORY_NUMERATOR = 9
 NEW_HISTORY_DENOMINATOR = 20
@@ -46,12 +46,14 @@ class Budget(NamedTuple):
 
     @property
     def effective_limit(self) -> int:
-        """Tokens that a prompt may have; the rest of the window is for the answer."""
+        """Most tokens of a prompt; the rest of the window is for the answer."""
         return int(self.max_context * LIMIT_SHARE)
 
     def message_budget(self, system: int, tools: int) -> int:
-        """What messages may take beside instructions and tools of so many tokens before compaction
-        is due: their share and what the others leave unused, up to the threshold.
+        """Tokens that messages may take before compaction is due.
+
+        That is their share and what instructions and tools leave unused, up to the threshold.
+        `system` and `tools` are the tokens of these.
         """
         unused = max(0, self.system - system) + max(0, self.tools - tools)
         below_threshold = int(self.threshold * self.effective_limit) - system - tools
@@ -65,18 +67,20 @@ def remaining_message_budget(usage: ContextUsage, budget: Budget) -> int:
 
 
 def history_budget(usage: ContextUsage, budget: Budget) -> int:
-    """Tokens for earlier turns, or for documents, in a prompt with this usage: the messages'
-    budget, as far as the limit allows. The current message does not reduce it below the limit:
-    otherwise each tool result would change the front of the prompt.
+    """Tokens for earlier turns, or for documents, in a prompt with this usage.
+
+    That is the messages' budget, as far as the limit allows. The current message reduces it only
+    where the limit demands that: otherwise each tool result would change the front of the prompt.
     """
     share = budget.message_budget(usage.system_tokens, usage.tool_tokens)
     return max(0, min(share, usage.effective_limit - usage.total_tokens))
 
 
 def turn_budget_after_compaction(usage: ContextUsage, budget: Budget, other: int) -> int:
-    """Tokens for turns after a compaction, beside `other` ones of summary and fixed messages;
-    `usage` is that of a prompt without history. Less than half of what is left: otherwise the next
-    turn would need another compaction, which breaks the prompt cache again.
+    """Tokens for turns after a compaction; `other` are the tokens of summary and fixed messages.
+
+    `usage` is that of a prompt without history. Turns get less than half of what is left: otherwise
+    the next turn would need another compaction, which breaks the prompt cache again.
     """
     left = max(0, remaining_message_budget(usage, budget) - other)
     return left * NEW_HISTORY_NUMERATOR // NEW_HISTORY_DENOMINATOR

@@ -1,7 +1,7 @@
-"""Which turns a compaction folds into its summary. Pure; `chat/compactor.py` acts.
+"""Chooses the turns that a compaction folds into its summary.
 
-Nothing is deleted: a compaction is a row that says which messages it masks and which its summary
-covers, so preview, undo and export are cheap.
+Pure functions; `chat/compactor.py` acts. Nothing is deleted: a compaction is a row that says which
+messages it masks and which its summary covers, so preview, undo and export are cheap.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,10 @@ from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ZkChatMessage
 
 USUAL_SUMMARY_SHARE = 0.07
-"""Size of a model's summary, as a share of the messages' budget. Each new summary sends the last
-one again: with more, a long conversation would cost much more than its own words.
+"""Size of a model's summary, as a share of the messages' budget.
+
+Each new summary sends the last one again: with a larger share, a long conversation would cost much
+more than its own words.
 """
 MASKED_HISTORY_SHARE = 0.75
 """Masking must reduce the history to this share of its budget, or turns are folded: a smaller gain
@@ -22,11 +24,11 @@ would not last, and each change of the prompt's front invalidates the prompt cac
 
 
 class CompactionRequest(NamedTuple):
-    """What a compaction should do. `target` tokens at most for the summary; the `keep` newest
-    messages are not folded (None: the settings' number, as far as they fit).
+    """What a compaction should do.
 
-    A `reason` makes it automatic: it may stop after masking, and may drop turns as a last resort.
-    Without `ask` no model is called.
+    The summary gets at most `target` tokens. The `keep` newest messages are not folded (None: the
+    settings' number, as far as they fit). A `reason` makes the compaction automatic: it may stop
+    after masking, and may drop turns as a last resort. Without `ask` no model is called.
     """
 
     reason: str | None = None
@@ -35,12 +37,14 @@ class CompactionRequest(NamedTuple):
     keep: int | None = None
     preview: bool = False
     ask: bool = True
-    # The turn in progress, which needs room too
+    # The turn in progress, because it needs room too
     current: tuple[ZkChatMessage, ...] = ()
 
 
 class FoldPlan(NamedTuple):
-    """Turns that a summary will replace, from the first; `new` ones were not covered before."""
+    """Turns that a summary will replace, the oldest first; the earlier summary did not cover the
+    `new` ones.
+    """
 
     turns: tuple[Turn, ...]
     new: tuple[Turn, ...]
@@ -59,13 +63,13 @@ def plan_fold(
     budget: int | None = None,
     largest: int | None = None,
 ) -> FoldPlan | None:
-    """The oldest turns to fold so that at least `keep` messages stay; turns are never split. None
-    if there is nothing to fold.
+    """The oldest turns to fold so that at least `keep` messages stay; None if there is nothing to
+    fold.
 
-    The first `covered` turns are in a summary already. With a `budget` in tokens fewer than `keep`
-    messages stay if they do not fit, or if a short conversation had nothing to fold otherwise. The
-    last turn stays, unless `keep` is 0 or it has more than the `largest` number of tokens: no
-    prompt would have it.
+    Turns are never split. The first `covered` turns are in a summary already. With a `budget` in
+    tokens fewer than `keep` messages stay if they do not fit, or if a short conversation would have
+    nothing to fold otherwise. The last turn stays, unless `keep` is 0 or the turn has more than
+    `largest` tokens: no prompt would have it.
     """
     border = first_kept_turn(turns, keep)
     if budget is not None:
@@ -81,8 +85,10 @@ def plan_fold(
 
 
 def _border_within(turns: Sequence[Turn], border: int, budget: int) -> int:
-    """The first turn to keep, from `border` on, so that the kept turns take at most `budget`
-    tokens; the last turn stays in any case.
+    """The first turn to keep so that the kept turns take at most `budget` tokens, starting from
+    `border`.
+
+    The last turn stays in any case.
     """
     over = sum(turn.foldable_tokens for turn in turns[border:]) - budget
     while border < len(turns) - 1 and over > 0:

@@ -1,4 +1,6 @@
-"""What of a conversation is not in a prompt, with the reason; and the documents that are."""
+"""Lists what a prompt leaves out of a conversation, with the reasons; and the documents that it
+has.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,7 +13,7 @@ _QUOTED = "; quoted because it is relevant to the message"
 
 
 class EarlierTurn(NamedTuple):
-    """The ids of a turn's messages, and why it failed, if it has."""
+    """The ids of a turn's messages, and why the turn failed, if it did."""
 
     ids: Sequence[str]
     failure: str
@@ -20,8 +22,9 @@ class EarlierTurn(NamedTuple):
 def dropped_messages(
     turns: Sequence[EarlierTurn], messages: Sequence[PromptMessage], last_covered: str | None
 ) -> list[DroppedItem]:
-    """The messages of earlier turns that a prompt lacks. `last_covered` is the last message that
-    the prompt's summary covers.
+    """The messages of earlier turns that a prompt leaves out.
+
+    `last_covered` is the last message that the prompt's summary covers.
     """
     sent: set[str] = set()
     quoted: set[str] = set()
@@ -40,7 +43,7 @@ def dropped_messages(
 
 
 def dropped_tools(reasons: dict[str, str]) -> list[DroppedItem]:
-    """The tools that a prompt does not offer, from the reasons by their names."""
+    """The tools that a prompt does not offer; `reasons` are by tool name."""
     return [
         DroppedItem(id=f"tool:{name}", reason=reason, kind="tool")
         for name, reason in reasons.items()
@@ -48,12 +51,14 @@ def dropped_tools(reasons: dict[str, str]) -> list[DroppedItem]:
 
 
 def dropped_memory(ids: Iterable[str]) -> list[DroppedItem]:
-    """The memory that a prompt has no room for."""
+    """The memory that found no room in a prompt."""
     return [DroppedItem(id=id_, reason="no room", kind="memory") for id_ in ids]
 
 
 def named_documents(messages: Iterable[ZkChatMessage]) -> tuple[DocumentReference, ...]:
-    """The documents that the messages name, each once, as delivered last."""
+    """The documents that the messages name, each once, in the way in which they were delivered
+    last.
+    """
     found: dict[tuple[str, str | None], DocumentReference] = {}
     for message in messages:
         if message.role == "user":

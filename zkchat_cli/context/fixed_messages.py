@@ -1,5 +1,4 @@
-"""Which messages every prompt has word for word: those that the user pinned, and standing
-instructions.
+"""Decides which messages every prompt has word for word: pinned ones and standing instructions.
 
 Only "from now on …", "always answer in …" and the like are standing instructions (the rules know
 English, German and Chinese), not "translate this", nor a phrase in a long pasted text.
@@ -12,17 +11,18 @@ from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import end_mark
 
-# Characters; a longer message is a text to work on
+# Longest instruction in characters; a longer message is a text to work on
 MAX_CLASSIFIED = 2000
-# Each compaction looks at every message of the window again
+# Cached because each compaction looks at every message of the window again
 CACHED_MESSAGES = 512
 
 _START = (
     r"(?:^|(?<=[.!?。！？\n]))[ \t]{0,8}(?:[-*] )?"
     r"(?:(?:and|but|so|please|also|und|aber|bitte|请)[ ,，]{0,2}){0,3}"
 )
-"""The start of a sentence. All repetitions are bounded: a text of blank lines must not take a
-second.
+"""The start of a sentence.
+
+All repetitions are bounded: a text of blank lines must not take a second.
 """
 _VERBS = (
     r"(?:answer|reply|respond|use|write|cite|quote|mention|include|add|say|tell|call|ask|show"
@@ -70,5 +70,5 @@ def _gives_instruction(content: str) -> bool:
     found = _INSTRUCTION.search(content) if len(content) <= MAX_CLASSIFIED else None
     if found is None:
         return False
-    # "remember that note about owls?" is no instruction
+    # "remember that note about owls?" is a question, not an instruction
     return end_mark(content, found.end()) not in ("?", "？")

@@ -17,13 +17,15 @@ INSTRUCTIONS_WITHOUT_TOOLS = f"""{_SUBJECT}\
 The excerpts of notes before a question are all that you can see of them. Say only what they say; \
 when they do not answer, say so.
 {_DATA}"""
-"""For passages that were found before the question; how to cite them is in the reminder after it.
+"""The instructions if passages were found before the question. How to cite them is in the reminder
+after the question.
 """
 
 
 def citing_reminder(number: int) -> str:
-    """How to cite, with an example, for the end of a prompt. `number` is that of a passage in
-    it.
+    """A reminder for the end of a prompt how to cite, with an example.
+
+    `number` is that of a passage in the prompt.
     """
     return (
         "Answer only from the excerpts above. After each statement, write the number of "

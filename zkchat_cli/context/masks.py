@@ -1,8 +1,9 @@
-"""Masking: old tool results and documents lose the middles of their text. Pure.
+"""Masking: old tool results and documents lose the middles of their text.
 
-It is the cheapest way to shrink a conversation: the answers contain what mattered. Beginnings, ends
-and source numbers stay, so that the model knows what it read and can read it again. What is masked
-changes only with the next compaction, so that the front of the prompt stays the same.
+Pure functions. Masking is the cheapest way to shrink a conversation, because the answers contain
+what mattered. Beginnings, ends and source numbers stay, so that the model knows what it read and
+can read it again. The set of masked texts changes only with the next compaction, so that the front
+of the prompt stays the same.
 """
 
 from collections.abc import Collection, Iterable
@@ -16,22 +17,23 @@ from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
 
-# Characters of a masked text that stay, at its beginning and at its end
+# Characters that a masked text keeps at its beginning and at its end
 HEAD = 400
 TAIL = 160
-# A text is masked only if this leaves at most this share of its tokens
+# Largest share of its tokens that masking may leave of a text; otherwise the text stays whole
 MAX_MASKED_SHARE = 0.5
-# All prompts of a turn mask the same, and counting takes long
+# Cached because all prompts of a turn mask the same texts, and counting takes long
 CACHED_TURNS = 256
 _MAX_SOURCES = 8
 _MASKABLE = ("tool_results", "documents")
-# Characters of names in the note about what is left out
+# Most characters of names in the note about the missing middle
 MAX_TOOL_NAME = 60
 MAX_PATH = 80
 
 
 def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ...]:
-    """The ids of the messages with much smaller results or documents when masked."""
+    """The ids of the messages that become much smaller when their results or documents are masked.
+    """
     found: dict[str, None] = {}
     for turn in turns:
         long = [
@@ -39,7 +41,7 @@ def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ..
             for message in turn.prompt
             if _is_maskable(message) and len(message.content) * MAX_MASKED_SHARE > HEAD + TAIL
         ]
-        # Only if there are any: the store may have to read the messages
+        # Read only if there are any: the store may have to load the messages
         messages = {message.id: message for message in turn.messages} if long else {}
         for rendered in long:
             message = messages.get(_source_of(rendered))
@@ -56,7 +58,7 @@ def mask_messages(history: TurnHistory, ids: Collection[str], counter: TokenCoun
         return history
     turns = list(history.turns)
     left = set(ids)
-    # From the end, where they are
+    # From the end, where the masked turns are
     for position in reversed(range(len(turns))):
         if not left:
             break
@@ -68,8 +70,8 @@ def mask_messages(history: TurnHistory, ids: Collection[str], counter: TokenCoun
 
 
 def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage | None:
-    """A tool result of the turn in progress as it is sent when the turn needs its room; None if
-    that would save little.
+    """A tool result of the turn in progress, shortened because the turn needs room; None if that
+    would save little.
     """
     if message.role != "tool" or is_fixed(message):
         return None
@@ -81,7 +83,7 @@ def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage 
 
 
 def is_masked(rendered: PromptMessage) -> bool:
-    """Whether a message of a prompt is masked."""
+    """Whether a message of a prompt has been masked."""
     return rendered.kind in _MASKABLE and is_masked_text(rendered.content)
 
 
@@ -96,7 +98,7 @@ def _mask_turn(turn: Turn, ids: frozenset[str], counter: TokenCounter) -> Turn:
 
 
 def _is_maskable(rendered: PromptMessage) -> bool:
-    """Whether these are results or documents."""
+    """Whether the message contains tool results or documents."""
     return rendered.kind in _MASKABLE and bool(rendered.source_ids)
 
 
@@ -127,7 +129,7 @@ def _masked_text(message: ZkChatMessage, text: str) -> str:
 
 
 def _named_sources(message: ZkChatMessage) -> str:
-    """The numbers and places of a message's chunks, as a sentence; empty without chunks."""
+    """A sentence that names the numbers and places of a message's chunks; empty without chunks."""
     if not message.chunks:
         return ""
     sources = [

@@ -1,4 +1,6 @@
-"""Passages of a conversation: a message, or a part of a long one, which is never quoted whole."""
+"""Passages of a conversation: a message, or a part of a long one. A long message is never quoted
+whole.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -10,15 +12,15 @@ from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tokens.counter import TokenCounter
 
-# Bytes of a message that stays in one piece (some 200 tokens)
+# Size of the longest message that stays in one piece, in bytes (some 200 tokens)
 MAX_WHOLE = 800
-# Bytes of a part of a longer message
+# Size of each part of a longer message, in bytes
 PART_SIZE = 480
-# Tokens of the mark of a gap, in a part of a longer message
+# Tokens of the mark for a gap between parts of a message
 GAP_TOKENS = 3
 GAP = "[…]"
 _SOFT_BREAK = lazy_pattern(r"(?<=[.!?…])[ ]?\n[ ]{0,3}(?=[^\W\d_]|\[)")
-"""Between two sentences of one paragraph, where Markdown shows a space."""
+"""A line break between two sentences of one paragraph, which Markdown shows as a space."""
 _FENCES = ("```", "~~~")
 _INTRODUCTION = (
     "Said earlier in this conversation; quoted because it may help with the message below. […] "
@@ -27,8 +29,9 @@ _INTRODUCTION = (
 
 
 class RecallPassage(NamedTuple):
-    """Part `part` of `parts` of a message in turn `turn` (both from 0); `text` is verbatim except
-    for soft line breaks.
+    """Part `part` of the `parts` of a message in turn `turn`; both count from 0.
+
+    `text` is verbatim except for soft line breaks.
     """
 
     message: ZkChatMessage
@@ -36,7 +39,8 @@ class RecallPassage(NamedTuple):
     turn: int
     part: int = 0
     parts: int = 1
-    # With speaker, line end, and a gap mark if it is a part; exact for a whole message
+    # Tokens including the speaker, the line end, and a gap mark for a part; exact for a whole
+    # message
     raw_tokens: int = 0
 
     @property
@@ -46,7 +50,9 @@ class RecallPassage(NamedTuple):
 
     @property
     def text_with_speaker(self) -> str:
-        """The text as it is quoted: after its speaker, with a mark if it is not the beginning."""
+        """The text as it is quoted: after its speaker, and with a mark if it does not begin the
+        message.
+        """
         gap = "" if self.part == 0 else f"{GAP} "
         return f"{self.message.role}: {gap}{self.text}"
 
@@ -58,7 +64,7 @@ class RecallPassage(NamedTuple):
 def split_into_passages(
     message: ZkChatMessage, turn: int, counter: TokenCounter
 ) -> Iterator[RecallPassage]:
-    """The passages of a message in turn `turn`; none of a message without text."""
+    """The passages of a message in turn `turn`; none if the message has no text."""
     if not message.content.strip():
         return
     texts = split_message(message.content)
@@ -71,10 +77,11 @@ def split_into_passages(
 
 
 def split_message(text: str) -> list[str]:
-    """The text in parts of about `PART_SIZE` bytes, split at lines, else between words; a short
-    text in one part.
+    """The text in parts of about `PART_SIZE` bytes; a short text is one part.
+
+    It is split at lines; a long line is split between words.
     """
-    # Each paragraph's sentences on one line, so that none looks like another speaker's
+    # Put each paragraph's sentences on one line, so that none looks like another speaker's
     if not any(fence in text for fence in _FENCES):
         text = _SOFT_BREAK.sub(" ", text)
     if _size(text) <= MAX_WHOLE:
@@ -94,8 +101,9 @@ def split_message(text: str) -> list[str]:
 
 
 def _short_lines(text: str) -> Iterator[str]:
-    """The lines that are not blank; a line longer than a part in several, split between words if
-    possible.
+    """The lines that are not blank.
+
+    A line longer than a part comes in several pieces, split between words if possible.
     """
     for line in text.splitlines():
         start = 0
@@ -116,7 +124,7 @@ def _fits_a_part(line: str, start: int) -> bool:
 
 
 def _find_cut(line: str, start: int) -> int:
-    """Where a part that begins at `start` ends: at a space in its second half, if there is one."""
+    """The end of a part that begins at `start`: a space in its second half, if there is one."""
     characters = line[start : start + PART_SIZE]
     width = PART_SIZE * len(characters) // _size(characters)
     cut = line.rfind(" ", start + width // 2, start + width)
@@ -129,8 +137,8 @@ def _size(text: str) -> int:
 
 
 def format_passages(passages: Sequence[RecallPassage]) -> str:
-    """The passages as the model gets them: by day, with speakers; gaps within a message are
-    marked.
+    """The passages as the model gets them: by day, with speakers, and with marks for gaps within a
+    message.
     """
     lines = [_INTRODUCTION]
     before: RecallPassage | None = None

@@ -38,14 +38,16 @@ from zkchat_cli.models.prompts import (
 from zkchat_cli.tokens.counter import TokenCounter
 
 DROP_BATCHES = 3
-"""Turns are dropped in so many batches of the messages' budget: more would break the prompt cache
-more often, fewer would forget more.
+"""Turns are dropped in this many batches of the messages' budget.
+
+More would break the prompt cache more often, fewer would forget more.
 """
 
 
 class _FittedLayout(NamedTuple):
-    """A layout that fits, its usage without turns, and whether compaction is due, which the whole
-    layout decides.
+    """A layout that fits, its usage without turns, and whether compaction is due.
+
+    That depends on the layout before anything was left out.
     """
 
     layout: PromptLayout
@@ -61,13 +63,13 @@ def assemble_prompt(
     *,
     explain: bool = True,
 ) -> Prompt:
-    """What the next model call sends, within the effective limit. Same inputs, same prompt, to the
-    byte.
+    """What the next model call sends, within the effective limit.
 
-    Instructions, tools, memory, fixed messages and the current turn are always sent, the summary
-    unless it is too large; the history gets the rest of the messages' budget (`history_budget`).
-    Raises PromptTooLarge, naming the largest items, if the first do not fit. `explain`: list
-    dropped messages, which are thousands in a long conversation.
+    The same inputs give the same prompt, to the byte. Instructions, tools, memory, fixed messages
+    and the current turn are always sent, the summary unless it is too large; the history gets the
+    rest of the messages' budget (`history_budget`). Raises PromptTooLarge, which names the largest
+    items, if the required parts do not fit. `explain`: also list the dropped messages, which are
+    thousands in a long conversation.
     """
     fitted = _fit_layout(inputs, budget, strategy, counter)
     layout = fitted.layout
@@ -100,8 +102,9 @@ def assemble_prompt(
 def count_uncompacted_tokens(
     inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter
 ) -> int:
-    """Tokens of the prompt if every turn after the summary were sent, by which compaction is
-    judged: the prompt itself is made to fit.
+    """Tokens of the prompt if every turn after the summary were sent.
+
+    Whether compaction is due depends on this number, because the prompt itself is made to fit.
     """
     layout = lay_out_prompt(inputs, budget, strategy, counter)
     return layout.measure(budget, counter).total_tokens + layout.recent.tokens
@@ -110,9 +113,10 @@ def count_uncompacted_tokens(
 def room_for_documents(
     inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter
 ) -> int:
-    """Tokens that a prompt has left for the documents of its question: the messages' budget after
-    the turns that the strategy chooses. Recalled passages give way to documents. Raises
-    PromptTooLarge.
+    """Tokens that a prompt has left for the documents of its question.
+
+    That is the messages' budget after the turns that the strategy chooses; recalled passages give
+    way to documents. Raises PromptTooLarge.
     """
     fitted = _fit_layout(inputs, budget, strategy, counter)
     window = _history_window(inputs, fitted, budget, counter)
@@ -126,8 +130,9 @@ def room_for_documents(
 def _fit_layout(
     inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter
 ) -> _FittedLayout:
-    """The layout, without contextual memory or a summary that does not fit. Raises
-    PromptTooLarge.
+    """The layout without parts that do not fit: contextual memory first, then the summary.
+
+    Raises PromptTooLarge.
     """
     whole = lay_out_prompt(inputs, budget, strategy, counter)
     fixed_tokens = whole.recent.fixed_tokens
@@ -162,7 +167,7 @@ def _fit_layout(
 def _history_window(
     inputs: PromptInputs, fitted: _FittedLayout, budget: Budget, counter: TokenCounter
 ) -> HistoryWindow:
-    """What the strategy chooses from."""
+    """The turns and passages from which the strategy chooses."""
     layout = fitted.layout
     recent = layout.recent
     question = inputs.question
@@ -186,8 +191,10 @@ def _history_window(
 
 
 def _turn_budget(usage: ContextUsage, recent: TurnHistory, budget: Budget) -> int:
-    """Tokens for earlier turns: if not all fit, at most the share of messages. The newest turn is
-    sent whenever it fits at all: the next question is most likely about it.
+    """Tokens for earlier turns.
+
+    If not all turns fit, the share of the messages is the limit. The newest turn is sent whenever
+    it fits at all, because the next question is most likely about it.
     """
     share = history_budget(usage, budget)
     if recent.tokens > share:
@@ -201,7 +208,7 @@ def _turn_budget(usage: ContextUsage, recent: TurnHistory, budget: Budget) -> in
 
 
 def _render_history(selection: Selection, recent: TurnHistory) -> list[PromptMessage]:
-    """The fixed messages of the recent turns that are not chosen, then the chosen turns."""
+    """The fixed messages of recent turns that were not chosen, followed by the chosen turns."""
     whole = {turn.number for turn in selection.turns}
     messages: list[PromptMessage] = []
     for turn in recent.fixed:
@@ -213,7 +220,7 @@ def _render_history(selection: Selection, recent: TurnHistory) -> list[PromptMes
 
 
 def _render_passages(selection: Selection, window: HistoryWindow) -> tuple[PromptMessage, ...]:
-    """The passages as a message, without the oldest ones if they take more tokens than
+    """A message that quotes the passages; the oldest are left out if they take more tokens than
     estimated.
     """
     budget = window.budget
@@ -240,7 +247,10 @@ def _dropped_items(
     *,
     explain: bool,
 ) -> tuple[DroppedItem, ...]:
-    """What the prompt lacks: messages if they are to be explained, tools and memory always."""
+    """What the prompt leaves out.
+
+    Messages are listed only if they should be explained, tools and memory always.
+    """
     turns: list[EarlierTurn] = []
     if explain:
         turns = [EarlierTurn(turn.ids, turn.failure) for turn in inputs.history.all_turns]

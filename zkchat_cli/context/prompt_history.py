@@ -1,7 +1,7 @@
 """Past prompts: what each model call was sent, restored from the store and the log, and the
 difference between two of them.
 
-The store keeps what was sent; dropped messages and named documents follow from the log, which is
+The store keeps what was sent. Dropped messages and named documents follow from the log, which is
 append-only.
 """
 
@@ -17,27 +17,29 @@ from zkchat_cli.text.numbers import plural
 
 
 class SentPrompts(NamedTuple):
-    """The calls of a turn in order. `number` is the turn's, from 1."""
+    """The prompts of a turn's calls, in order. `number` is the turn's number, from 1."""
 
     number: int
     calls: tuple[SentPrompt, ...]
 
     @property
     def last(self) -> Prompt:
-        """The prompt of the call that answered."""
+        """The prompt of the turn's last call, which gave the answer."""
         return self.calls[-1].prompt
 
     @property
     def tokens(self) -> int:
-        """Tokens of that prompt."""
+        """Tokens of the last prompt."""
         return self.last.usage.total_tokens
 
 
 def restore_sent_prompts(
     history: Sequence[ZkChatMessage], number: int, read: Callable[[str], Sequence[SentPrompt]]
 ) -> SentPrompts:
-    """The complete prompts of a turn; `read` finds them by the id of its question. Raises
-    UsageError if there is no such turn, or if none was stored.
+    """The complete prompts of a turn.
+
+    `read` finds them by the id of the turn's question. Raises UsageError if there is no such turn,
+    or if none of its prompts was stored.
     """
     questions = [message.id for message in history if message.role == "user"]
     if not 0 < number <= len(questions):
@@ -56,8 +58,8 @@ def restore_sent_prompts(
 
 
 def restore_prompt(sent: SentPrompt, history: Sequence[ZkChatMessage]) -> Prompt:
-    """The prompt with the messages of the branch that it dropped, and the documents that its
-    messages name.
+    """The prompt completed with the messages of the branch that it dropped, and the documents that
+    its messages name.
     """
     before: list[ZkChatMessage] = []
     for message in history:
@@ -80,14 +82,14 @@ def restore_prompt(sent: SentPrompt, history: Sequence[ZkChatMessage]) -> Prompt
 
 
 class RemovedMessage(NamedTuple):
-    """A message that a prompt lacks, and the reason, empty if that is not known."""
+    """A message that a prompt no longer has, and the reason; that is empty if unknown."""
 
     message: PromptMessage
     reason: str
 
 
 class PromptDiff(NamedTuple):
-    """What a prompt has that an earlier one had not, and what it lacks."""
+    """What a prompt has that an earlier one did not have, and what it lacks."""
 
     added: tuple[PromptMessage, ...]
     removed: tuple[RemovedMessage, ...]
@@ -96,7 +98,10 @@ class PromptDiff(NamedTuple):
 
 
 def diff_prompts(before: Prompt, after: Prompt) -> PromptDiff:
-    """Messages are compared by what they say: a masked tool result differs from the full one."""
+    """What one prompt has and another lacks.
+
+    Messages are compared by their text: a masked tool result differs from the full one.
+    """
     reasons = {dropped.id: dropped.reason for dropped in after.dropped}
     kinds = {
         _first_source(message): message.kind for message in after.messages if message.source_ids
@@ -123,14 +128,14 @@ def _tool_identity(tool: PromptTool) -> str:
 
 
 def _first_source(message: PromptMessage) -> str | None:
-    """The id of the first log message, or the first path, that a message was made from."""
+    """The first log message or path that a message was made from, if there is one."""
     return message.source_ids[0] if message.source_ids else None
 
 
 def _subtract(
     messages: Sequence[PromptMessage], others: Sequence[PromptMessage]
 ) -> tuple[PromptMessage, ...]:
-    """The messages without the others."""
+    """The messages that are not among the others."""
     there = set(map(_identity, others))
     return tuple(message for message in messages if _identity(message) not in there)
 

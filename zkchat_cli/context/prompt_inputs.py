@@ -12,26 +12,28 @@ from zkchat_cli.models.prompts import Retrieval
 
 
 class PromptInputs(NamedTuple):
-    """Everything that a prompt is made of. `history` are the finished turns, `current` the messages
-    of the turn in progress.
+    """Everything that a prompt is made of.
+
+    `history` has the finished turns, `current` the messages of the turn in progress.
     """
 
     instructions: str
     history: TurnHistory
     current: tuple[ZkChatMessage, ...] = ()
-    # Memory for every prompt
+    # Memory that every prompt has
     memory: tuple[MemoryItem, ...] = ()
-    # Memory for this message only
+    # Memory that is relevant to this message only
     contextual_memory: tuple[MemoryItem, ...] = ()
     compaction: Compaction | None = None
     tool_descriptors: tuple[dict[str, Any], ...] = ()
     filter_tools: bool = False
-    # The tools that are offered even where there is no room for all
+    # The tools that are offered even if there is no room for all tools
     core_tools: frozenset[str] = frozenset()
-    # The tools of the last prompt; they stay while there is room
+    # The tools of the last prompt; they stay as long as there is room
     previous_tools: frozenset[str] = frozenset()
     retrieval: Retrieval | None = None
-    # The index of these turns; whoever keeps one from prompt to prompt passes another function
+    # Returns the index of these turns; a caller that keeps an index from prompt to prompt passes
+    # its own function
     index_turns: Callable[[Sequence[Turn]], RecallIndex] = index_turns
 
     @property

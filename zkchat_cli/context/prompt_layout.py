@@ -1,4 +1,6 @@
-"""The inputs of a prompt as messages, before a strategy chooses which turns go between them."""
+"""The inputs of a prompt, rendered as messages. The strategy then chooses the turns that go between
+them.
+"""
 
 import json
 from collections.abc import Iterable
@@ -20,10 +22,10 @@ from zkchat_cli.tokens.counter import TokenCounter
 
 
 class PromptLayout(NamedTuple):
-    """The rendered inputs before a strategy chooses turns."""
+    """The rendered inputs, before a strategy chooses turns."""
 
     tools: tuple[PromptTool, ...]
-    # The reasons why tools are not offered, by their names
+    # Why tools are not offered, by their names
     omitted_tools: dict[str, str]
     front: tuple[PromptMessage, ...]
     summary: tuple[PromptMessage, ...]
@@ -31,7 +33,7 @@ class PromptLayout(NamedTuple):
     fixed: tuple[PromptMessage, ...]
     contextual_memory: tuple[PromptMessage, ...]
     current: tuple[PromptMessage, ...]
-    # The turns that can be sent and that the summary does not cover
+    # The turns that can be sent and are not covered by the summary
     recent: TurnHistory
 
     @property
@@ -90,8 +92,10 @@ def _describe_tools(
 
 
 def _render_current(inputs: PromptInputs, counter: TokenCounter) -> tuple[PromptMessage, ...]:
-    """The turn in progress. A question with excerpts for a model that need not search is followed
-    by the reminder to cite: small models follow best what they read last.
+    """The turn in progress.
+
+    If excerpts were found before the question, a reminder how to cite follows: small models follow
+    best what they read last.
     """
     rendered = render_turn(inputs.current, counter, in_progress=True)
     question = inputs.question
@@ -106,8 +110,10 @@ def _render_current(inputs: PromptInputs, counter: TokenCounter) -> tuple[Prompt
 def _render_contextual_memory(
     items: Iterable[MemoryItem], counter: TokenCounter
 ) -> tuple[PromptMessage, ...]:
-    """The memory for this message: files, and all facts in one message. They are no system
-    messages: some providers move those to the front, where they would change with every turn.
+    """The memory for this message: files, and all facts in one message.
+
+    They are not system messages: some providers move those to the front, where they would change
+    with every turn.
     """
     files: list[PromptMessage] = []
     facts: list[MemoryItem] = []
@@ -135,5 +141,5 @@ def _render_memory(item: MemoryItem, role: Role, counter: TokenCounter) -> Promp
 
 
 def memory_id(item: MemoryItem) -> str:
-    """What identifies memory in a prompt: its path, `fact:KEY` or `agent:NAME`."""
+    """The id of memory in a prompt: its path, `fact:KEY` or `agent:NAME`."""
     return item.relative_path or f"{item.kind}:{item.key}"

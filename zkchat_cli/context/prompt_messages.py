@@ -15,16 +15,16 @@ INTERRUPTED = "\n[interrupted by the user]"
 FIXED_TAG = "kept-message"
 SUMMARY_TAG = "conversation-summary"
 RECALLED_TAG = "recalled-conversation"
-# Begins the note that replaces the middle of a masked text (see `masks.py`)
+# The beginning of the note that replaces the middle of a masked text (see `masks.py`)
 MASK_NOTE = "\n[… the middle of this older text is left out."
-# Characters of the longest token in the shipped vocabularies
+# Length of the longest token in the shipped vocabularies, in characters
 _MAX_TOKEN_LENGTH = 128
-# Tokens of a character at most: each is a byte at least
+# Most tokens of one character: each token is at least one byte
 _MAX_TOKENS_PER_CHARACTER = 4
 
 
 def fence(tag: str, text: str, **attributes: object) -> str:
-    """Text that is data, between tags that it cannot close."""
+    """Text as data, between tags that the text cannot close."""
     harmless = re.sub(rf"<\s*/\s*(?={tag})", r"<\\/", text, flags=re.IGNORECASE)
     written = "".join(
         f" {key}={json.dumps(value, ensure_ascii=False)}" for key, value in attributes.items()
@@ -40,7 +40,7 @@ def make_prompt_message(
     source_ids: tuple[str, ...] = (),
     chunks: tuple[ContentChunk, ...] = (),
 ) -> PromptMessage:
-    """A message with the tokens that it takes."""
+    """A message with the number of its tokens."""
     return PromptMessage(
         role=role,
         content=content,
@@ -54,9 +54,10 @@ def make_prompt_message(
 def render_turn(
     messages: Sequence[ZkChatMessage], counter: TokenCounter, *, in_progress: bool = False
 ) -> tuple[PromptMessage, ...]:
-    """The messages of a turn as the model gets them: documents come before the question, and tool
-    calls without a result are left out, as are results without a call. While it is in progress the
-    model's reasoning goes back to it.
+    """The messages of a turn as the model gets them.
+
+    Documents come before the question. Tool calls without a result are left out, and so are results
+    without a call. As long as the turn is in progress, the model's reasoning goes back to it.
     """
     matched = _match_calls(messages)
     rendered: list[PromptMessage] = []
@@ -71,7 +72,7 @@ def render_turn(
         if message.content or calls:
             thinking = message.thinking if in_progress else None
             rendered.append(_render_message(message, calls, thinking, counter))
-    # The turn was stopped after a tool; Mistral's models refuse a question after its result
+    # The turn was stopped after a tool. Mistral's models refuse a question right after its result
     if rendered and rendered[-1].role == "tool" and not in_progress:
         source = rendered[-1].source_ids
         text = INTERRUPTED.strip()
@@ -80,8 +81,10 @@ def render_turn(
 
 
 def _render_documents(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage:
-    """The documents of a question. Its source ids are the documents' paths, after the message's own
-    id if some of their text is sent.
+    """The documents of a question.
+
+    The source ids are the documents' paths; if some of their text is sent, the id of the message
+    comes first.
     """
     named = (reference.relative_path for reference in message.references)
     paths = dict.fromkeys(path for path in named if path)
@@ -97,20 +100,22 @@ def _render_documents(message: ZkChatMessage, counter: TokenCounter) -> PromptMe
 
 
 class CallPlace(NamedTuple):
-    """The place of a tool call: its message, and its position in that, both from 0."""
+    """The place of a tool call: the position of its message, and its position in that message, both
+    from 0.
+    """
 
     message: int
     position: int
 
 
 class _MatchedCalls(NamedTuple):
-    """The calls that have a result, and the messages that are such results."""
+    """The calls that have a result, and the messages that are results of calls."""
 
     calls: set[CallPlace]
     results: set[int]
 
     def calls_of(self, message: ZkChatMessage, position: int) -> tuple[ToolCall, ...]:
-        """The calls of a message, given by its position, that have a result."""
+        """The calls that have a result, in the message at this position."""
         found: list[ToolCall] = []
         for index, call in enumerate(message.tool_calls):
             if CallPlace(position, index) in self.calls:
@@ -119,8 +124,10 @@ class _MatchedCalls(NamedTuple):
 
 
 def _match_calls(messages: Sequence[ZkChatMessage]) -> _MatchedCalls:
-    """Match calls and results. A result belongs to the first unanswered call of its id in the
-    message right before the results, as providers demand; imported logs may have others.
+    """Match calls and results.
+
+    A result belongs to the first unanswered call with its id in the message right before the
+    results. Providers demand this order, but imported logs may have another.
     """
     matched = _MatchedCalls(set(), set())
     open_calls: list[tuple[str, CallPlace]] = []
@@ -151,7 +158,7 @@ def count_call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
 
 
 def is_masked_text(content: str) -> bool:
-    """Whether the middle of a result or of documents has been left out."""
+    """Whether a text of results or documents lacks its middle."""
     return MASK_NOTE in content
 
 
@@ -187,8 +194,10 @@ def _render_message(
 
 
 def _content_tokens(message: ZkChatMessage, counter: TokenCounter) -> int:
-    """Tokens of what the message says, as stored if that is possible for a text of this length: an
-    import may contain any number, and the prompt would grow past its limit.
+    """Tokens of what the message says.
+
+    The stored number is used if it is possible for a text of this length: an import may contain any
+    number, and the prompt would grow past its limit.
     """
     content = message.prompt_text
     stored = message.token_count

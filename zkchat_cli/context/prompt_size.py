@@ -1,4 +1,4 @@
-"""What is largest in a prompt that does not fit, and what the user can do about it."""
+"""Advice on a prompt that does not fit: what is largest, and what the user can do about it."""
 
 from collections.abc import Iterable
 
@@ -19,13 +19,13 @@ _ADVICE = {
     _PINNED: "unpin some (/pin lists them)",
     _FIXED: "use an agent with fewer tools, or a model with a larger window",
 }
-# What a message of this kind belongs to, in the question and elsewhere
+# The part of a prompt that a kind of message belongs to, in the question and elsewhere
 _IN_QUESTION = {"conversation": _MESSAGE, "documents": _DOCUMENTS}
 _ELSEWHERE = {"system": _FIXED, "memory": _FIXED}
 
 
 def advise_on_size(messages: Iterable[PromptMessage], tool_tokens: int, question_id: str) -> str:
-    """What is largest in a prompt for this question, and how to make it smaller."""
+    """Names what is largest in a prompt for this question, and how to make it smaller."""
     tokens = dict.fromkeys(_ADVICE, 0)
     tokens[_FIXED] = tool_tokens
     question_seen = False
@@ -43,7 +43,7 @@ def advise_on_size(messages: Iterable[PromptMessage], tool_tokens: int, question
 
 
 def _part_of(message: PromptMessage, *, in_question: bool, after_question: bool) -> str:
-    """The part of a prompt that a message belongs to, by its name in `_ADVICE`."""
+    """The part of a prompt that a message belongs to: a key of `_ADVICE`."""
     if message.content.startswith(f"<{FIXED_TAG}"):
         return _PINNED
     found_by_tools = after_question and message.kind in ("tool_results", "conversation")

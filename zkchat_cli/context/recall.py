@@ -1,14 +1,16 @@
-"""Recall: finds earlier passages relevant to the new message, in turns that are folded or dropped.
-A passage is a message, or a part of a long one, which is never quoted whole.
+"""Recall: finds earlier passages that are relevant to the new message, in turns that were folded or
+dropped.
 
-BM25 (`text/bm25.py`) over the passages of all messages. A passage gets a share of its neighbours'
-scores, since a question and its answer use different words, and a little of the best score of its
-day. The score of a passage that is nearer to the question than the average, by the cosine of their
-vectors, is raised in proportion.
+A passage is a message, or a part of a long one, which is never quoted whole. BM25 (`text/bm25.py`)
+scores the passages of all messages. A passage also gets a share of its neighbours' scores, since a
+question and its answer use different words, and a little of the best score of its day. If its
+vector is nearer to the question than the average (by the cosine), its score is raised in
+proportion.
 
-Words alone find .825 of LoCoMo's answers in 4,000 tokens, one evidence turn for .958 of the
-questions, all for .867; words and vectors of all passages .864 / .979 / .914. Chosen by score for
-size, they find .851 / .977 / .888: the fragments took the room of what they belong to.
+On LoCoMo, in 4,000 tokens, words alone find .825 of the answers, one evidence turn for .958 of the
+questions, and all of them for .867; words and vectors of all passages find .864 / .979 / .914.
+Choosing by score per token finds .851 / .977 / .888: fragments took the room of what they belong
+to.
 """
 
 from array import array
@@ -28,14 +30,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Anserini's values for short texts: longer messages say more rather than being wordier
+# Anserini's values for short texts: a longer message says more, it is not just wordier
 BM25 = Bm25(k1=0.9, b=0.4)
 # Shares of the scores of the passages one to five positions away
 NEIGHBOUR_SHARES = (0.4, 0.2, 0.1, 0.05, 0.025)
-# Share of the score of the passage before, if that ends with a question: an answer need not repeat
-# its topic
+# Share of the score of the passage before, if that one ends with a question: an answer need not
+# repeat its topic
 ANSWER_SHARE = 0.3
-# Characters at the end of a passage in which the question mark may be: a caption or greeting may
+# Characters at the end of a passage that may have the question mark: a caption or greeting may
 # follow it
 QUESTION_END = 60
 # Share of the best score of the day
@@ -43,40 +45,42 @@ SAME_DAY_SHARE = 0.03
 QUESTION_WORDS = frozenset(
     "kind type sort name mention describe say think tell many much thing".split()
 )
-"""Words that say what the user wants to know, not what was said about it."""
+"""Words that say what kind of answer the user wants, not what was said about the topic."""
 QUESTION_WORD_WEIGHT = 0.3
 RELATED_WEIGHT = 0.3
 """The weight of words that begin like a word of the question ("adoption" for "adopt")."""
 # Letters that related words share
 PREFIX_LENGTH = 5
-# Passages with a lower share are not worth their tokens
+# Smallest share of the best score that makes a passage worth its tokens
 MIN_SHARE_OF_BEST = 0.1
 MAX_QUERY_WORDS = 40
-# Passages that are sorted by score: sorting 20 000 takes 4 ms
+# Most passages that are sorted by score: sorting 20 000 takes 4 ms
 MAX_SORTED = 1000
-# Occurrences of a word in a passage that count: they are stored in a byte
+# Most occurrences of a word in a passage that count: the number is stored in a byte
 MAX_COUNT = 255
-# Characters: half from the beginning, half from the end
+# Longest part of a question that is searched for, in characters: half from its beginning, half from
+# its end
 MAX_QUESTION = 4000
-# Characters of each message that show a turn's language
+# Characters of each message that are read to detect a turn's language
 MAX_OPENING = 500
-# Passages that do not fit after which the budget counts as spent
+# Number of passages that do not fit after which the search for smaller ones stops
 MAX_MISFITS = 20
-# Share of the best score that is added for each standard deviation by which a passage's cosine is
-# above the average
+# Share of the best score that is added for each standard deviation by which a passage's cosine
+# exceeds the average
 MEANING_WEIGHT = 0.25
-# Tokens around the quoted passages
+# Tokens of the text around the quoted passages
 FRAME_TOKENS = 40
 DATE_TOKENS = 8
 
 Cosines = Callable[[str, Sequence[RecallPassage]], "NDArray[np.float64] | None"]
-"""How near passages are to a question by meaning; NaN for a passage without a vector, None if
-nothing can be told.
+"""How near passages are to a question in meaning.
+
+NaN for a passage without a vector, None if nothing can be compared.
 """
 
 
 def no_cosines(_question: str, _passages: Sequence[RecallPassage]) -> None:
-    """The cosines of an index that compares by words only."""
+    """The cosines of an index that compares by words only: none."""
     return
 
 
@@ -88,7 +92,7 @@ class _Scores(NamedTuple):
 
 
 class _Postings(NamedTuple):
-    """The passages with a word, ascending, and how often each has it."""
+    """The passages that have a word, in ascending order, and how often each one has it."""
 
     holders: "array[int]"
     counts: "array[int]"
@@ -99,8 +103,8 @@ def _no_postings() -> _Postings:
 
 
 class RecallPassages(NamedTuple):
-    """Passages in the order of the conversation, and the tokens that they take as formatted, rather
-    too many.
+    """Passages in the order of the conversation, and the tokens that they take when formatted,
+    rounded up.
     """
 
     passages: tuple[RecallPassage, ...]
@@ -108,13 +112,12 @@ class RecallPassages(NamedTuple):
 
 
 class RecallIndex:
-    """An inverted index over the passages of a conversation. Arrays hold one entry for each
-    passage.
+    """An inverted index over the passages of a conversation. Each array has one entry per passage.
     """
 
     def __init__(self, cosines: Cosines = no_cosines) -> None:
         self._cosines = cosines
-        # The languages of the conversation, by whose rules words are stemmed
+        # The languages of the conversation; their rules stem the words
         self._languages: tuple[str, ...] = (ENGLISH,)
         self._clear()
 
@@ -127,25 +130,26 @@ class RecallIndex:
         self.passages: list[RecallPassage] = []
         self._postings: defaultdict[str, _Postings] = defaultdict(_no_postings)
         self._by_prefix: defaultdict[str, list[str]] = defaultdict(list)
-        # The passages' numbers of words
+        # The number of words of each passage
         self._lengths = array("I")
         self._day_numbers: dict[str, int] = {}
         # The number of each passage's day
         self._days = array("I")
         self._ends_with_question = array("B")
-        # All prompts of a turn have the same question
+        # Cached because all prompts of a turn have the same question
         self._last_scores: _Scores | None = None
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Index exactly these turns. Up to the newest turn that is the same, all are indexed
-        already.
+        """Make the index contain exactly these turns.
+
+        Those that it has indexed already, up to the first difference, are kept.
         """
         same = self._count_same(turns)
         self._truncate(same)
         for turn in turns[same:]:
             self._add(turn)
         languages = main_languages(self._language_counts)
-        # Then all words are stemmed by the rules of other languages
+        # In this case all words are stemmed by the rules of other languages
         if languages != self._languages:
             self._clear()
             self._languages = languages
@@ -157,7 +161,7 @@ class RecallIndex:
         indexed = len(self._turn_ids)
         if indexed <= len(turns) and (not indexed or self._turn_ids[-1] == turns[indexed - 1].id):
             return indexed
-        # Another branch
+        # The conversation continues on another branch
         for position, (id_, turn) in enumerate(zip(self._turn_ids, turns, strict=False)):
             if id_ != turn.id:
                 return position
@@ -193,7 +197,7 @@ class RecallIndex:
         self.passages.append(passage)
 
     def _truncate(self, turns: int) -> None:
-        """Keep only the first `turns` turns: another branch continues from there."""
+        """Keep only the first `turns` turns, because another branch continues after them."""
         if turns == len(self._turn_ids):
             return
         self._last_scores = None
@@ -212,8 +216,9 @@ class RecallIndex:
         del self._ends_with_question[start:]
 
     def search(self, question: str, before: int) -> Sequence[int]:
-        """The relevant passages of the first `before` turns by their numbers, the best first."""
-        # 0.1 s and 30 MB: only for conversations that have outgrown their window
+        """The numbers of the relevant passages in the first `before` turns, the best first."""
+        # This import takes 0.1 s and 30 MB: only conversations that have outgrown their window need
+        # it
         import numpy as np
 
         if self._last_scores is None or self._last_scores.question != question:
@@ -252,7 +257,7 @@ class RecallIndex:
         return together + SAME_DAY_SHARE * best_of_day[days]
 
     def _score_words(self, question: str) -> "NDArray[np.float64]":
-        """How well the words of each passage answer the question."""
+        """How well the words of each passage match the question."""
         import numpy as np  # as above
 
         total = len(self.passages)
@@ -284,7 +289,7 @@ class RecallIndex:
             scores[known] += MEANING_WEIGHT * scores.max() * nearness
 
     def _query_words(self, question: str) -> dict[str, float]:
-        """The weights of the rarest indexed words of the question and of related words."""
+        """The weights of the question's rarest indexed words, and of words related to them."""
         words = dict.fromkeys(content_stems(question, self._languages))
         weights: dict[str, float] = {}
         for word in words:
@@ -306,7 +311,7 @@ class RecallIndex:
 
 
 def index_turns(turns: Sequence[Turn]) -> RecallIndex:
-    """A new index of these turns, by their words."""
+    """A new index of these turns that compares by words."""
     index = RecallIndex()
     index.update(turns)
     return index
@@ -321,7 +326,7 @@ def recall_passages(
     without: Collection[str] = (),
 ) -> RecallPassages:
     """The most relevant passages of the first `before` turns that fit into `budget` tokens,
-    `without` these messages.
+    excluding the messages in `without`.
     """
     left = budget - FRAME_TOKENS
     if left <= 0:
@@ -333,7 +338,8 @@ def recall_passages(
         passage = index.passages[number]
         if passage.message.id in without:
             continue
-        # One too many: a prompt that is filled to the last token is over the limit by another count
+        # One token is added: a prompt that is filled to the last token may be over the limit by
+        # another count
         tokens = counter.scale(passage.raw_tokens + 1)
         if passage.day not in days:
             tokens += DATE_TOKENS

@@ -1,4 +1,4 @@
-"""Which tools a prompt offers, if their descriptions take too much of its window."""
+"""Chooses the tools that a prompt offers, if their descriptions take too much of its window."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,18 +11,20 @@ from zkchat_cli.models.prompts import PromptTool
 from zkchat_cli.text.words import content_stems, detect_languages
 
 LARGEST_FILTERED_WINDOW = 8192
-"""Tokens. A turn with a search takes 1 100 to 3 600, so two to six turns fit, and the descriptions
-of all tools cost nearly one more.
+"""Largest window, in tokens, for which tools are filtered.
+
+A turn with a search takes 1 100 to 3 600 tokens, so two to six turns fit, and the descriptions of
+all tools take nearly as much as one more.
 """
-# Turns before the message that count too
+# Number of turns before the message that count too
 RECENT_TURNS = 3
-# Weights of words of the message, and of the turns before it
+# Weights of words in the message, and in the turns before it
 MESSAGE_WEIGHT = 2.0
 RECENT_WEIGHT = 1.0
 
 
 class _Candidate(NamedTuple):
-    """A tool that is neither core nor used."""
+    """A tool that is neither a core tool nor used already."""
 
     tool: PromptTool
     relevance: float
@@ -32,8 +34,10 @@ class _Candidate(NamedTuple):
 def find_omitted_tools(
     tools: Sequence[PromptTool], inputs: PromptInputs, budget: Budget
 ) -> dict[str, str]:
-    """The tools not to offer, by name, with the reason: neither core nor used, and without room in
-    their budget or not relevant.
+    """The reasons of the tools that are not offered, by tool name.
+
+    Such a tool is neither a core tool nor used already, and it has no room in the budget or is not
+    relevant.
     """
     total = sum(tool.tokens for tool in tools)
     window = budget.max_context
@@ -75,14 +79,15 @@ def _candidates(
 def _called_tools(inputs: PromptInputs) -> set[str]:
     """The names of the tools that the conversation and the turn in progress have called."""
     called = {call.name for message in inputs.current for call in message.tool_calls}
-    # At once: there may be 10,000 turns
+    # One union for all turns, because there may be 10,000 of them
     return called.union(*(turn.called_tools for turn in inputs.history.turns))
 
 
 def _relevance(tools: Sequence[PromptTool], inputs: PromptInputs) -> list[float]:
-    """The words that each tool shares with the conversation: rare ones count more, those of more
-    than half of the tools ("note") nothing, those of the message twice as much as those of the
-    turns before it.
+    """The weight of the words that each tool shares with the conversation.
+
+    Rare words count more, those of more than half of the tools ("note") count nothing, and those of
+    the message count twice as much as those of the turns before it.
     """
     texts = tuple(map(_description, tools))
     languages = _detect_languages(texts)
@@ -104,7 +109,7 @@ def _description(tool: PromptTool) -> str:
 
 
 def _recent_text(inputs: PromptInputs) -> str:
-    """What was said in the turns before the message."""
+    """The text of the turns before the message."""
     said: list[str] = []
     for turn in inputs.history.all_turns[-RECENT_TURNS:]:
         said += [message.content for message in turn.messages if message.role != "tool"]
@@ -113,7 +118,7 @@ def _recent_text(inputs: PromptInputs) -> str:
 
 @lru_cache(maxsize=512)
 def _content_words(text: str, languages: tuple[str, ...]) -> frozenset[str]:
-    """Cached, because the words of the tools are needed for each prompt."""
+    """The content words of a text. || Cached, because each prompt needs the words of the tools."""
     return frozenset(content_stems(text, languages))
 
 

@@ -27,8 +27,9 @@ from zkchat_cli.tokens.counter import TokenCounter
 
 
 class Turn:
-    """The messages of a turn, also in the form in which they are sent. `number` counts the user's
-    messages, from 1.
+    """The messages of a turn, also in the form in which they are sent.
+
+    `number` counts the user's messages, from 1.
     """
 
     def __init__(
@@ -39,10 +40,10 @@ class Turn:
         self.counter = counter
         self.ids = tuple(message.id for message in messages)
         self.prompt = render_turn(messages, counter)
-        # If there is one, the turn never goes into a prompt
+        # A turn with a failure never goes into a prompt
         self.failure = failure_reason(messages)
-        # Its pinned messages and standing instructions, as they are sent without the turn; of a
-        # failed turn only the pinned ones
+        # Its pinned messages and standing instructions in the form in which they are sent without
+        # the turn; of a failed turn only the pinned ones
         self.fixed = self._render_fixed()
         self.fixed_ids = frozenset(id_ for message in self.fixed for id_ in message.source_ids)
         self.called_tools = frozenset(
@@ -79,7 +80,7 @@ class Turn:
         return self.tokens - self.fixed_tokens
 
     def with_prompt(self, rendered: tuple[PromptMessage, ...]) -> "Turn":
-        """The turn as it is sent in another form."""
+        """The same turn with other messages to send."""
         turn = copy(self)
         turn.prompt = rendered
         turn.tokens = sum(message.tokens for message in rendered)
@@ -87,8 +88,10 @@ class Turn:
 
 
 def failure_reason(messages: Sequence[ZkChatMessage]) -> str:
-    """Why a turn is left out of prompts: a message is damaged, or the call failed, was stopped
-    before a word, or the process died. Empty for other turns.
+    """Why a turn is left out of prompts; empty if it is not.
+
+    A message is damaged, or the call failed, was stopped before its first word, or the process
+    died.
     """
     statuses = [message.status for message in messages]
     if "damaged" in statuses:
@@ -99,9 +102,10 @@ def failure_reason(messages: Sequence[ZkChatMessage]) -> str:
 
 
 class TurnHistory(NamedTuple):
-    """The finished turns of a branch, oldest first: those that can be sent, those that failed, and
-    those of `turns` with fixed messages. What each prompt needs of it takes as long with 10,000
-    turns as with 100.
+    """The finished turns of a branch, oldest first.
+
+    They are in three groups: those that can be sent, those that failed, and those of `turns` that
+    have fixed messages. The work for each prompt takes as long with 10,000 turns as with 100.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -110,7 +114,7 @@ class TurnHistory(NamedTuple):
 
     @property
     def all_turns(self) -> tuple[Turn, ...]:
-        """The turns that can be sent and those that failed, in order."""
+        """The turns that can be sent and those that failed, in their order."""
         if not self.failed:
             return self.turns
         return tuple(sorted((*self.turns, *self.failed), key=_number))
@@ -135,8 +139,9 @@ class TurnHistory(NamedTuple):
         return TurnHistory(turns, failed=(), fixed=fixed)
 
     def count_covered(self, compaction: Compaction | None) -> int:
-        """How many of `turns`, from the first, a compaction's summary covers. Searched from the
-        end, where its border is.
+        """How many of `turns`, from the first, a compaction's summary covers.
+
+        The search begins at the end, where the border is.
         """
         if compaction is not None and compaction.summary:
             for turn in chain(reversed(self.turns), self.failed):
@@ -153,8 +158,10 @@ def make_turns(
     counter: TokenCounter,
     before: TurnHistory = TurnHistory(),  # noqa: B008, RUF100
 ) -> TurnHistory:
-    """The turns `before` and those of these exchanges after them. The first question is turn 1;
-    messages before it, as in some imports, are a turn of their own, 0.
+    """The turns `before`, followed by the turns of these exchanges.
+
+    The first question is turn 1. Messages before it, which some imports have, are a turn of their
+    own, 0.
     """
     last = [turn.number for turn in (*before.turns[-1:], *before.failed[-1:])]
     number = max(last, default=None)
@@ -184,8 +191,9 @@ def _fence_fixed(message: ZkChatMessage, turn: int) -> str:
 
 
 def select_newest(history: TurnHistory, budget: int) -> tuple[Turn, ...]:
-    """The newest turns that take at most `budget` tokens, without gaps. The fixed messages of all
-    turns are sent with or without them.
+    """The newest turns that take at most `budget` tokens, without gaps.
+
+    The fixed messages of all turns are sent in any case.
     """
     kept: list[Turn] = []
     budget -= history.fixed_tokens

@@ -1,4 +1,6 @@
-"""How many tokens a prompt takes, by component, and whether a compaction is due. Pure."""
+"""Counts the tokens of a prompt by component, and decides whether a compaction is due. Pure
+functions.
+"""
 
 from collections.abc import Sequence
 from typing import get_args
@@ -24,8 +26,10 @@ def measure_usage(
     counter: TokenCounter,
     compaction: CompactionDue = NOT_DUE,
 ) -> ContextUsage:
-    """The tokens of a prompt. They add up exactly: total = system + tools + messages, messages =
-    the sum of their breakdown.
+    """The tokens of a prompt.
+
+    They add up exactly: total = system + tools + messages, and messages = the sum of their
+    breakdown.
     """
     breakdown: dict[PromptKind, int] = dict.fromkeys(get_args(PromptKind), 0)
     for message in messages:
@@ -35,7 +39,7 @@ def measure_usage(
     message_tokens = sum(breakdown.values())
     total = system + tool_tokens + message_tokens
     room = budget.message_budget(system, tool_tokens)
-    # The documents and tool results of the current message may take all that can be sent
+    # The documents and tool results of the current message may take everything up to the limit
     if message_tokens > room:
         room = max(message_tokens, budget.effective_limit - system - tool_tokens)
     return ContextUsage(

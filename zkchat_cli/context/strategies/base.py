@@ -13,7 +13,7 @@ from zkchat_cli.tokens.counter import TokenCounter
 
 
 class Selection(NamedTuple):
-    """The newest turns, without gaps, which are sent in full, and the passages that are quoted from
+    """The newest turns, without gaps, which are sent in full, and passages that are quoted from
     older turns.
     """
 
@@ -22,8 +22,10 @@ class Selection(NamedTuple):
 
 
 class HistoryWindow(NamedTuple):
-    """What a strategy chooses from: `turns` are all of them, `recent` those that no summary covers.
-    Fixed messages of turns that it does not choose are sent anyway, and count against the `budget`.
+    """What a strategy chooses from.
+
+    `turns` are all turns, `recent` those that no summary covers. Fixed messages of turns that it
+    does not choose are sent anyway, and count against the `budget`.
     """
 
     turns: tuple[Turn, ...]
@@ -33,11 +35,11 @@ class HistoryWindow(NamedTuple):
     counter: TokenCounter
     # The recall index of these turns
     index_turns: Callable[[Sequence[Turn]], RecallIndex]
-    # All fixed messages in the prompt, which need not be recalled
+    # The ids of all fixed messages in the prompt, which need not be recalled
     fixed_ids: frozenset[str]
     # Tokens that the history may take before a compaction is due
     compaction_room: int
-    # Tokens to drop at once, so that the front of the prompt changes seldom
+    # Tokens to drop at once, so that the front of the prompt seldom changes
     drop_batch: int
 
     @property
@@ -46,15 +48,16 @@ class HistoryWindow(NamedTuple):
         return len(self.recent.turns) < len(self.turns)
 
     def tokens_with(self, chosen: Sequence[Turn]) -> int:
-        """Tokens of the chosen turns, and of the fixed messages in the recent turns that are not
+        """Tokens of the chosen turns, plus those of the fixed messages in recent turns that are not
         chosen.
         """
         return self.recent.fixed_tokens + sum(turn.foldable_tokens for turn in chosen)
 
 
 def choose_newest(window: HistoryWindow) -> Selection:
-    """The newest turns that fit; what is dropped is rounded up to a multiple of `drop_batch`. The
-    last turn stays if it fits.
+    """The newest turns that fit.
+
+    What is dropped is rounded up to a multiple of `drop_batch`. The last turn stays if it fits.
     """
     kept = select_newest(window.recent, window.budget)
     dropped = window.recent.tokens - sum(turn.tokens for turn in kept)
@@ -68,8 +71,9 @@ def choose_newest(window: HistoryWindow) -> Selection:
 
 
 class Strategy(NamedTuple):
-    """A way to choose turns. `summarizes`: a summary replaces folded turns, and compaction runs
-    when it is due.
+    """A way to choose turns.
+
+    `summarizes`: a summary replaces folded turns, and compaction runs when it is due.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Keep the newest turns that fit; drop the others, which stay in the log."""
+"""Keeps the newest turns that fit, and drops the others, which stay in the log."""
 
 from zkchat_cli.context.strategies.base import Strategy, choose_newest
 

@@ -1,8 +1,8 @@
-"""Keep a rolling summary, the newest turns, and relevant passages of older ones.
+"""Keeps a rolling summary, the newest turns, and relevant passages of older ones.
 
 The newest turns get at least 10 % of the messages' budget; 5 % is a buffer for estimated counts.
-Recall gets the rest and leaves what it does not need to the newest turns. Memory and fixed messages
-are subtracted before. After a compaction recall does not fill the prompt above the size at which
+Recall gets the rest, and the newest turns get what it does not need. Memory and fixed messages are
+subtracted before that. After a compaction, recall does not fill the prompt above the size at which
 the next one is due.
 """
 
@@ -11,15 +11,20 @@ from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strateg
 from zkchat_cli.context.turns import Turn, select_newest
 
 NEWEST_SHARE = 0.1
-"""Without a summary recall serves better: with 20 % fewer evidence turns of LoCoMo's questions are
-sent (ev1 .950 instead of .961).
+"""Share of the newest turns without a summary.
+
+Recall serves better then: with a share of 20 %, fewer evidence turns of LoCoMo's questions are sent
+(ev1 .950 instead of .961).
 """
 NEWEST_SHARE_WITH_SUMMARY = 0.6
-"""The summary covers older turns, and after a compaction all turns fit: dropping many at once would
+"""Share of the newest turns with a summary.
+
+The summary covers older turns, and after a compaction all turns fit: dropping many at once would
 break every prompt cache.
 """
 BUFFER_SHARE = 0.05
-# Tokens, however large the window: passages are paid for with each message and never cached
+# Most tokens of recalled passages, however large the window is: they are paid for with each message
+# and never cached
 MAX_RECALLED = 4000
 
 
@@ -49,7 +54,9 @@ def choose(window: HistoryWindow) -> Selection:
 
 
 def _least_turns(window: HistoryWindow, budget: int) -> tuple[Turn, ...]:
-    """The newest turns that are sent however relevant older ones are; one at least, if it fits."""
+    """The newest turns that are sent even if older ones are more relevant; at least one, if it
+    fits.
+    """
     recent = window.recent
     share = NEWEST_SHARE_WITH_SUMMARY if window.is_folded else NEWEST_SHARE
     fixed = recent.fixed_tokens
@@ -58,7 +65,7 @@ def _least_turns(window: HistoryWindow, budget: int) -> tuple[Turn, ...]:
 
 
 def _recall_budget(window: HistoryWindow, left: int) -> int:
-    """Tokens for passages, if so many are left in the budget."""
+    """Tokens for passages, if the budget has room for them."""
     most = min(left, MAX_RECALLED)
     if window.is_folded:
         most = min(most, window.compaction_room - window.recent.tokens)

@@ -1,4 +1,4 @@
-"""Keep a rolling summary of the older turns and the newest turns."""
+"""Keeps a rolling summary of the older turns, and the newest turns."""
 
 from zkchat_cli.context.strategies.base import Strategy, choose_newest
 
