@@ -381,7 +381,9 @@ class Compactor:
     def _summaries(
         self, fold: FoldPlan, limit: int, mode: CompactionMode, written: str | None
     ) -> Iterator[_Summary]:
-        """The summaries to try: first the one that a model has written, then those without a model."""
+        """The summaries to try: first the one that a model has written, then those without
+        a model.
+        """
         if written is not None:
             yield _Summary(mode, written)
         request = self.request

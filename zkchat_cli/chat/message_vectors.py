@@ -30,7 +30,9 @@ _NEWEST = 2**63 - 1
 
 
 class MessageVectors:
-    """The vectors of one conversation's passages. A RecallIndex compares by its method `cosines`."""
+    """The vectors of one conversation's passages. A RecallIndex compares by its method
+    `cosines`.
+    """
 
     def __init__(self, store: SessionStore, semantic: SemanticSearch, conversation_id: str) -> None:
         self._store = store

@@ -71,7 +71,9 @@ class RetrievalPolicy:
         self._found: dict[str, bool] = {}
 
     def apply(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
-        """The runtime with the mode of its next turn: `wanted`, or else the mode of the settings."""
+        """The runtime with the mode of its next turn: `wanted`, or else the mode of the
+        settings.
+        """
         setting = wanted or runtime.settings.retrieval.mode
         problem = self._tool_problem(runtime) if setting == "auto" else ""
         window = runtime.window.tokens

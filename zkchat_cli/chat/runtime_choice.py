@@ -16,7 +16,9 @@ MODEL_LIST_SECONDS = 60.0
 
 
 class MessageRuntime(NamedTuple):
-    """The runtime for one message, the message as that runtime gets it, and what to tell the user."""
+    """The runtime for one message, the message as that runtime gets it, and what to tell
+    the user.
+    """
 
     runtime: Runtime
     user_input: UserInput

@@ -383,7 +383,9 @@ class ZkChatSession:
     def compaction_events(
         self, request: CompactionRequest
     ) -> Generator[events.Event, None, Compaction]:
-        """`compact` as events. Closing the generator stops the model, and then nothing is stored."""
+        """`compact` as events. Closing the generator stops the model, and then nothing is
+        stored.
+        """
         if not request.preview:
             self._recorder.store_pending()
         from zkchat_cli.chat.compactor import Compactor  # as in TurnRunner
@@ -398,7 +400,9 @@ class ZkChatSession:
         return self._prompts.memory(self.runtime)
 
     def memory_items(self, text: str = "") -> tuple[MemoryItem, ...]:
-        """All memory in the prompt for `text`; without a text, in the prompt for the last question."""
+        """All memory in the prompt for `text`; without a text, in the prompt for the last
+        question.
+        """
         if text:
             message = self._next_message(text)
         else:

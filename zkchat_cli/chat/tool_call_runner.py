@@ -96,7 +96,9 @@ class ToolCallRunner:
     # tokens
 
     def _turn_limit(self) -> int:
-        """Tokens that the turn may take in addition to the part of the prompt that cannot shrink."""
+        """Tokens that the turn may take in addition to the part of the prompt that cannot
+        shrink.
+        """
         prompt = self.turn.prompt
         assert prompt is not None
         fixed = sum(tool.tokens for tool in prompt.tools)
@@ -196,7 +198,9 @@ class ToolCallRunner:
         executor: ToolExecutor,
         room: int,
     ) -> None:
-        """Record the results after the turn was stopped: the log must say what has changed notes."""
+        """Record the results after the turn was stopped: the log must say what has changed
+        notes.
+        """
         if not any(outcome.changed for outcome in outcomes):
             return
         stopped = [

@@ -44,7 +44,9 @@ class UserInput(NamedTuple):
 
     @classmethod
     def of_question(cls, question: ZkChatMessage) -> "UserInput":
-        """The input of an earlier question: it may import the files that it named, and no others."""
+        """The input of an earlier question: it may import the files that it named, and no
+        others.
+        """
         imported = (each for each in question.references if each.reference_type == "import")
         mention = parse_agent_mention(question.content) if question.addressed else None
         return cls(

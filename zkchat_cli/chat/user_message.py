@@ -189,7 +189,9 @@ class UserMessageBuilder:
         self._search.warm_up()
 
     def with_retrieval(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
-        """The runtime with the mode of its next turn: `wanted`, or else the mode of the settings."""
+        """The runtime with the mode of its next turn: `wanted`, or else the mode of the
+        settings.
+        """
         return self._retrieval.apply(runtime, wanted)
 
 

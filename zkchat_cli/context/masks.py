@@ -32,7 +32,9 @@ MAX_PATH = 80
 
 
 def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ...]:
-    """The ids of the messages that become much smaller when their results or documents are masked."""
+    """The ids of the messages that become much smaller when their results or documents are
+    masked.
+    """
     found: dict[str, None] = {}
     for turn in turns:
         long = [

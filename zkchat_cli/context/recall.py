@@ -112,7 +112,9 @@ class RecallPassages(NamedTuple):
 
 
 class RecallIndex:
-    """An inverted index over the passages of a conversation. Each array has one entry per passage."""
+    """An inverted index over the passages of a conversation. Each array has one entry per
+    passage.
+    """
 
     def __init__(self, cosines: Cosines = no_cosines) -> None:
         self._cosines = cosines

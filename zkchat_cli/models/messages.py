@@ -15,7 +15,8 @@ CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat w
 Role = Literal["system", "user", "assistant", "tool"]
 
 MessageStatus = Literal["pending", "complete", "unfinished", "failed", "damaged"]
-"""A damaged message is not what was stored: its content says so, and it never goes into a prompt.
+"""A damaged message is not what was stored: its content says so, and it never goes into a
+prompt.
 """
 
 RetrievalMode = Literal["tools", "before", "both", "none"]
