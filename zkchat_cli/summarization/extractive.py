@@ -1,10 +1,10 @@
 """A summary without a model: the most informative sentences of a conversation, word for word, in a
 token budget.
 
-Deterministic; in the order of the conversation, with dates and speakers. It is always chosen from
-the messages, so that nothing fades by summarizing summaries. In a growing conversation they are
-those of the turns that the last summary quotes and of the new turns, so that a summary takes as
-long after 10,000 turns as after 100.
+It is deterministic, in the order of the conversation, and has dates and speakers. Its sentences
+always come from the messages themselves, so that nothing fades by summarizing summaries. In a
+growing conversation only the turns that the last summary quotes and the new turns are read, so that
+a summary takes as long after 10,000 turns as after 100.
 """
 
 import re
@@ -22,21 +22,23 @@ from zkchat_cli.text.dates import MONTHS
 from zkchat_cli.text.words import content_terms
 from zkchat_cli.tokens.counter import TokenCounter
 
-# A summary may take at most this share of what it replaces; otherwise the loss of detail is not
-# worth it
+# Largest share that a summary may take of what it replaces: a larger one is not worth the loss of
+# detail
 MAX_SUMMARY_SHARE = 0.8
 # Factor for each word of the user's instructions
 WORD_BONUS = 8.0
 # Factor for what the user told the model: the notes may not have it, and the model's answers can be
 # found again
 STATED_FACTOR = 3.0
-# A word in more than this share of the sentences selects none
+# Share of the sentences: a word in more of them selects none
 _COMMON = 0.2
+# Sentences that a word may be in without being common, however few sentences there are
+_ALWAYS_RARE = 3
 # Share of the budget that may stay unused
 _MAX_UNUSED = 0.02
-# After so many sentences that do not fit, the budget is spent
+# Sentences that do not fit, after which the budget is regarded as spent
 _MAX_MISFITS = 20
-# Estimates of what a speaker with a date, and the separator of a sentence, take
+# Estimated tokens of a speaker with a date, and of the separator after a sentence
 _OPENING_TOKENS = 6
 _SENTENCE_TOKENS = 2
 _DENIAL = re.compile(
@@ -60,7 +62,7 @@ _SPEAKER = re.compile(rf"(?:\([^()\n]{{1,60}}\)\s*)?(?P<name>{_NAME}(?: {_NAME})
 
 
 class SpeakerMessage(NamedTuple):
-    """A message as a summary shows it. `is_fixed`: every prompt has it anyway."""
+    """A message as a summary shows it. `is_fixed` says that every prompt has it anyway."""
 
     turn_id: str
     role: str
@@ -78,6 +80,7 @@ class SpeakerMessage(NamedTuple):
 
     @property
     def is_from_model(self) -> bool:
+        """Whether a model answered it, and nobody in an imported dialogue."""
         return self.speaker == self.role == "assistant"
 
 
@@ -96,8 +99,8 @@ def extract_summary(
     quoted: Sequence[Turn] = (),
 ) -> ExtractiveSummary | None:
     """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller
-    than the fold. Of the turns that the last summary covers it reads those that this one `quoted`,
-    or all if there are none.
+    than the fold. `quoted` are the turns that the last summary quotes: only they and the new turns
+    are read, or all turns if there are none.
     """
     replaced = 0
     for turn in reversed(fold.turns):
@@ -117,18 +120,11 @@ def summarize(
     """
     messages = _speaker_messages(turn for turn in turns if not turn.failure)
     candidates = _prefer_instructed(_find_candidates(messages), instructions)
-    ranked = SentenceRanker(candidates).groups()
-    # Most pieces are counted several times: 3 ms of 25
+    # Most pieces are counted several times, which would take 3 ms of 25
     count = cache(counter.count)
-    chosen: list[SummaryCandidate] = []
-    left = budget
-    while left > _MAX_UNUSED * budget:
-        added = list(_next_that_fit(ranked, left, count))
-        if not added:
-            break
-        chosen += added
-        left = budget - sum(count(part.rstrip()) for part in _summary_parts(chosen, messages))
+    chosen = _choose_for_budget(candidates, messages, budget, count)
     text = ""
+    # The parts were counted one by one, so the whole text can still be too long
     while chosen:
         text = "".join(_summary_parts(chosen, messages))
         left = budget - counter.count(text)
@@ -143,7 +139,29 @@ def summarize(
     return ExtractiveSummary(text, tuple(quoted))
 
 
+def _choose_for_budget(
+    candidates: Sequence[SummaryCandidate],
+    messages: Sequence[SpeakerMessage],
+    budget: int,
+    count: Callable[[str], int],
+) -> list[SummaryCandidate]:
+    """The best candidates that take about `budget` tokens with what joins them, best first."""
+    ranked = SentenceRanker(candidates).groups()
+    chosen: list[SummaryCandidate] = []
+    left = budget
+    while left > _MAX_UNUSED * budget:
+        added = list(_next_that_fit(ranked, left, count))
+        if not added:
+            break
+        chosen += added
+        parts = _summary_parts(chosen, messages)
+        left = budget - sum(count(part.rstrip()) for part in parts)
+    return chosen
+
+
 class _SpokenMessage(NamedTuple):
+    """A message with its turn."""
+
     turn: Turn
     message: ZkChatMessage
 
@@ -152,13 +170,16 @@ def _speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
     """The messages with their speakers: the names in front of an imported log's messages ("Ada:
     …"), or else the roles.
     """
-    spoken = [_SpokenMessage(turn, message) for turn in turns for message in turn.spoken]
-    named_roles = _roles_with_names(message for _, message in spoken)
-    made = []
+    spoken: list[_SpokenMessage] = []
+    for turn in turns:
+        spoken += [_SpokenMessage(turn, message) for message in turn.spoken]
+    named_roles = _roles_with_names(each.message for each in spoken)
+    made: list[SpeakerMessage] = []
     for turn, message in spoken:
         speaker: str = message.role
         content = message.content
-        if message.role in named_roles and (prefix := _SPEAKER.match(content)):
+        prefix = _SPEAKER.match(content) if message.role in named_roles else None
+        if prefix:
             speaker = prefix["name"]
             content = content[prefix.end() :]
         made.append(
@@ -182,12 +203,16 @@ def _roles_with_names(messages: Iterable[ZkChatMessage]) -> set[str]:
         total[message.role] += 1
         if _SPEAKER.match(message.content):
             named[message.role] += 1
-    return {role for role, count in named.items() if count > 1 and 2 * count >= total[role]}
+    usual: set[str] = set()
+    for role, count in named.items():
+        if count > 1 and 2 * count >= total[role]:
+            usual.add(role)
+    return usual
 
 
 def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidate]:
-    """Each sentence with what it needs: the one before if it refers back, or the question before a
-    quotation or a model's answer.
+    """Each sentence with the position of the one that it needs, if it needs one: the sentence
+    before if it refers back, or the question before a quotation or a model's answer.
     """
     candidates: list[SummaryCandidate] = []
     # The position of the last question of the message before, if that has one
@@ -201,7 +226,7 @@ def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidat
             needs: tuple[int, ...] = ()
             if sentence.refers_back and position > start:
                 needs = (position - 1,)
-            elif start and (sentence.refers_back or sentence.is_quotation or is_answer):
+            elif start and _needs_sentence_before(sentence, is_answer=is_answer):
                 needs = (before,)
             is_repeated = sentence.text in texts and not needs
             texts.add(sentence.text)
@@ -212,8 +237,13 @@ def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidat
     return candidates
 
 
+def _needs_sentence_before(sentence: ScoredSentence, *, is_answer: bool) -> bool:
+    """Whether a sentence means nothing without one of the message before."""
+    return sentence.refers_back or sentence.is_quotation or is_answer
+
+
 def _sentence_factor(sentence: ScoredSentence, message: SpeakerMessage) -> float:
-    """How much a sentence counts by who says it; 0 if it is left out."""
+    """The factor of a sentence by who says it; 0 if it is left out."""
     if sentence.is_lead_in or message.is_fixed:
         return 0.0
     if message.is_from_model and _DENIAL.match(sentence.text):
@@ -233,14 +263,14 @@ def _last_question(candidates: Sequence[SummaryCandidate]) -> int | None:
 def _prefer_instructed(
     candidates: list[SummaryCandidate], instructions: str
 ) -> list[SummaryCandidate]:
-    """The candidates with higher factors for those with words of the user's instructions, unless
-    these are in many sentences.
+    """The candidates, with higher factors for those that share words with the user's instructions.
+    Words in many sentences do not count.
     """
     words = {light_stem(term) for term in content_terms(instructions)}
     frequency = Counter[str]()
     for candidate in candidates:
         frequency.update(words.intersection(candidate.sentence.words))
-    most = max(_COMMON * len(candidates), 3)
+    most = max(_COMMON * len(candidates), _ALWAYS_RARE)
     selective = {word for word, count in frequency.items() if count <= most}
     if not selective:
         return candidates
@@ -256,7 +286,7 @@ def _prefer_instructed(
 def _next_that_fit(
     ranked: Iterator[list[SummaryCandidate]], tokens: int, count: Callable[[str], int]
 ) -> Iterator[SummaryCandidate]:
-    """The next candidates that fit into about so many tokens."""
+    """The next candidates that fit into about this number of tokens."""
     misfits = 0
     for group in ranked:
         cost = _OPENING_TOKENS * len({candidate.message for candidate in group})
@@ -274,14 +304,14 @@ def _next_that_fit(
 def _summary_parts(
     chosen: Iterable[SummaryCandidate], messages: Sequence[SpeakerMessage]
 ) -> list[str]:
-    """The sentences in the order of the conversation and what joins them: a new line gives date and
-    speaker where they change.
+    """The sentences in the order of the conversation, and the pieces that join them: a new line
+    with date and speaker where these change.
     """
     parts: list[str] = []
     year = ""
     number_before = -1
     previous: SpeakerMessage | None = None
-    for candidate in sorted(chosen, key=lambda candidate: candidate.position):
+    for candidate in sorted(chosen, key=lambda each: each.position):
         message = messages[candidate.message]
         is_new_day = previous is None or previous.date != message.date
         if is_new_day or (previous is not None and previous.speaker != message.speaker):

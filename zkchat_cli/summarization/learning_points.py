@@ -1,5 +1,5 @@
-"""The sentences of a user's message that teach something. They are found when it is stored, and
-by rules: no model can invent one.
+"""The sentences of a user's message that teach something. Rules find them when the message is
+stored, so that no model can invent one.
 """
 
 import re

@@ -8,22 +8,26 @@ weighed elsewhere, for every language (`sentence_ranker`).
 import textwrap
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, terms
 
-# A rolling summary reads those that the last one quotes again each time
+# Messages that stay split: a rolling summary reads those that the last one quotes again each time
 CACHED_MESSAGES = 2048
-FEATURE_WEIGHT = 1.4  # factor for each of these features
+# Factor for each of the _FEATURES that a sentence has
+FEATURE_WEIGHT = 1.4
 QUESTION_WEIGHT = 0.6
 # Praise, wishes and advice ("you did great") say less than what speakers tell about themselves
 SECOND_PERSON_WEIGHT = 0.8
 # A quotation from a note can be read again there; what was said about it cannot
 QUOTATION_WEIGHT = 0.4
-# Characters; longer text without a sentence end, such as a raw transcript, is split
+# Characters of a sentence: longer text without a sentence end, such as a raw transcript, is split
 _MAX_SENTENCE = 400
+# Letters that are left of a word without its ending
+_MIN_STEM = 3
 
 _SELF = frozenset(
     """
@@ -78,8 +82,8 @@ _QUOTATION = lazy_pattern(r"[\"“„«「].*[\"”“»」]")
 
 class ScoredSentence(NamedTuple):
     """A sentence, word for word except for white space, and its `size` in bytes. `words` are its
-    stems, sorted, so that sums over them are the same in every process. `refers_back`: "She moved
-    there in May."; `is_lead_in`: "From your notes:".
+    stems, sorted, so that sums over them are the same in every process. `refers_back` is true of
+    "She moved there in May.", and `is_lead_in` of "From your notes:".
     """
 
     text: str
@@ -98,13 +102,16 @@ def light_stem(word: str) -> str:
     LoCoMo's answers in a summary.
     """
     for suffix in ("ingly", "edly", "ings", "ing", "ies", "ied", "ed", "es", "ly", "s"):
-        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _MIN_STEM:
             word = word[: -len(suffix)]
             if suffix in ("ies", "ied"):
                 word += "y"
             break
-    # Note, notes; stop, stopped
-    if (len(word) > 3 and word[-1] == "e") or (len(word) > 4 and word[-1] == word[-2]):
+    # "note" and "notes" both become "not"
+    if len(word) > _MIN_STEM and word[-1] == "e":
+        return word[:-1]
+    # "stopped" has become "stopp", and now "stop"
+    if len(word) > _MIN_STEM + 1 and word[-1] == word[-2]:
         return word[:-1]
     return word
 
@@ -117,7 +124,7 @@ def score_sentences(content: str) -> tuple[ScoredSentence, ...]:
     found = sentences(content)
     # Without capital letters each full stop ends a sentence
     if content == content.lower():
-        found = [piece for sentence in found for piece in _FULL_STOP.split(sentence)]
+        found = list(chain.from_iterable(map(_FULL_STOP.split, found)))
     texts: dict[str, None] = {}
     for piece in _wrap_long(found):
         texts[_CITED.sub("", " ".join(piece.split()))] = None

@@ -7,6 +7,7 @@ decisions are added word for word.
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from zkchat_cli.context.turns import Turn
@@ -52,8 +53,8 @@ _DECISION = re.compile(
 
 
 class SummaryCheck(NamedTuple):
-    """`invented`: facts of the summary that the turns do not have. `missing`: the user's decisions
-    that the summary lacks facts of.
+    """What is wrong with a summary. `invented` are facts that the turns do not have; `missing` are
+    decisions of the user with facts that the summary does not have.
     """
 
     invented: tuple[str, ...] = ()
@@ -61,7 +62,7 @@ class SummaryCheck(NamedTuple):
 
     @property
     def problems(self) -> int:
-        """How many there are."""
+        """The number of invented facts and missing decisions."""
         return len(self.invented) + len(self.missing)
 
 
@@ -73,24 +74,30 @@ class _DecisionFacts(NamedTuple):
 
 
 def find_facts(text: str) -> dict[str, frozenset[str]]:
-    """The names, numbers, [[links]] and [sources] of a text, with the words of names and links;
-    without small whole numbers.
+    """The names, numbers, [[links]] and [sources] of a text, each with the words of the name or
+    link; without small whole numbers.
     """
     without_marks = _SOURCE.sub(" ", _without_links(text))
     lines = [_LABEL.sub("", line, count=1) for line in without_marks.split("\n")]
     facts: dict[str, frozenset[str]] = {}
     # German capitalizes all nouns
     if detect_language(text) != "german":
-        facts |= {name: _stems(name) for name in _find_names(lines)}
-    numbers = {number for line in lines for number in _numbers(line)}
-    for number in sorted(numbers):
+        for name in _find_names(lines):
+            facts[name] = _stems(name)
+    for number in sorted(set(chain.from_iterable(map(_numbers, lines)))):
         if not may_count(number):
             facts[number] = frozenset()
-    for link in sorted({fold(link.target) for link in inline.wikilinks(text) if link.target}):
-        facts[f"[[{link}]]"] = _stems(link)
+    for target in sorted(_link_targets(text)):
+        facts[f"[[{target}]]"] = _stems(target)
     for source in sorted(_source_numbers(text)):
         facts[f"[{source}]"] = frozenset()
     return facts
+
+
+def _link_targets(text: str) -> set[str]:
+    """The targets of the links in a text, without case and accents."""
+    links = inline.wikilinks(text)
+    return {fold(link.target) for link in links if link.target}
 
 
 def _without_links(text: str) -> str:
@@ -99,28 +106,37 @@ def _without_links(text: str) -> str:
 
 def _find_names(lines: Iterable[str]) -> list[str]:
     """The capitalized words in the middle of a sentence, without months and weekdays."""
-    names = [name for line in lines for name in _NAME.findall(line)]
+    names: list[str] = []
+    for line in lines:
+        names += _NAME.findall(line)
     return [name for name in names if name not in _CALENDAR and name.lower() not in STOPWORDS]
 
 
 def _source_numbers(text: str) -> set[str]:
     """The numbers in `[1, 3]`."""
-    return {number for group in _SOURCE.findall(text) for number in re.findall(r"\d+", group)}
+    numbers: set[str] = set()
+    for group in _SOURCE.findall(text):
+        numbers.update(re.findall(r"\d+", group))
+    return numbers
 
 
 def _numbers(text: str) -> list[str]:
-    return [part for found in _NUMBER.findall(text) for part in number_parts(found)]
+    """The numbers in a text; a date has several."""
+    return list(chain.from_iterable(map(number_parts, _NUMBER.findall(text))))
 
 
 def _known_numbers(text: str) -> set[str]:
-    """Its numbers, with those of months and small ones in words."""
-    words = _LATIN_WORD.findall(text.lower())
-    return {*_numbers(text), *(_NUMBER_OF[word] for word in words if word in _NUMBER_OF)}
+    """The numbers in a text, those of its months, and small ones that are written as words."""
+    numbers = set(_numbers(text))
+    for word in _LATIN_WORD.findall(text.lower()):
+        if word in _NUMBER_OF:
+            numbers.add(_NUMBER_OF[word])
+    return numbers
 
 
 def source_text(turns: Iterable[Turn], earlier: str | None = None) -> str:
-    """All that a summary of these turns may state: their messages, as stored and as sent, their
-    dates and sources.
+    """The text that a summary of these turns is compared with: their messages, as stored and as
+    sent, with their dates and sources.
     """
     texts = [earlier or ""]
     for turn in turns:
@@ -146,12 +162,13 @@ def find_decisions(turns: Iterable[Turn]) -> tuple[str, ...]:
 
 
 def _stated_decisions(text: str) -> list[str]:
-    stated = [
-        sentence.text
-        for sentence in score_sentences(text)
-        if not sentence.is_question and _DECISION.search(sentence.text)
-    ]
-    return [sentence for sentence in stated if any(_decision_facts(sentence))]
+    stated: list[str] = []
+    for sentence in score_sentences(text):
+        if sentence.is_question or not _DECISION.search(sentence.text):
+            continue
+        if any(_decision_facts(sentence.text)):
+            stated.append(sentence.text)
+    return stated
 
 
 def _decision_facts(sentence: str) -> _DecisionFacts:
@@ -165,14 +182,16 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def check_summary(summary: str, source: str, decisions: Sequence[str] = ()) -> SummaryCheck:
-    """Compare a summary with `source`, what it may state, and with the `decisions` that it must
-    have.
+    """Compare a summary with `source`, the text that its facts must be in, and with the `decisions`
+    that it must have.
     """
     known = {*find_facts(source), *_known_numbers(source)}
     known_words = _stems(source)
     invented: list[str] = []
     for fact, words in find_facts(summary).items():
-        is_known = words <= known_words if words else fact in known
+        is_known = fact in known
+        if words:
+            is_known = words <= known_words
         if not is_known:
             invented.append(fact)
     own_numbers = _known_numbers(summary)
@@ -219,8 +238,8 @@ def repair_summary(
 
 
 def _leave_out(summary: str, invented: frozenset[str]) -> str:
-    """The summary without the sentences that state invented facts, and without lines of nothing
-    else.
+    """The summary without the sentences that state invented facts, and without the lines that have
+    no other sentences.
     """
     kept: list[str] = []
     for line in summary.split("\n"):

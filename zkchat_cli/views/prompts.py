@@ -1,14 +1,13 @@
-"""Prompts: word for word, their token usage against the budgets, and the difference between those
-of two turns.
+"""Prompts: word for word, their token usage against the budgets, and the difference between the
+prompts of two turns.
 
-The same lines for `zkchat context` and for the chat's commands.
+`zkchat context` and the chat's commands show the same lines.
 """
 
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
@@ -28,21 +27,24 @@ from zkchat_cli.views.text import (
     styled_line,
 )
 
+# Columns of the shortest bar, and of a screen with an unknown width
 MIN_CELLS = 4
 WIDTH = 80
-# Columns below which there is no column for the budgets
+# Columns of a screen below which the table has no budgets
 NARROW = 60
-# Columns of the table besides the bar
+# Columns of the table besides the bar, without the budgets and with them
 NARROW_COLUMNS = 30
 COLUMNS = 40
 # Columns of the brackets and spaces around an advice
 ADVICE_FRAME = 6
+# Characters of a memory file's path or a fact's key
 MAX_NAME = 60
+# Items that are listed, and columns that the text of one needs beside an advice
 MAX_ITEMS = 10
 MIN_SNIPPET = 12
 # Characters of a message in a list of changes
 MAX_CONTENT = 100
-# Messages that are listed as not sent; of more, how many
+# Messages that are listed as not sent; the others are only counted
 MOST_DROPPED = 20
 # The first line of a recalled passage
 _PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)
@@ -95,19 +97,17 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
     columns = NARROW_COLUMNS if is_narrow else COLUMNS
     cells = max(MIN_CELLS, min(CELLS, width - columns))
     heading = f"{'component':<14} {'tokens':>8}"
-    yield styled_line(heading if is_narrow else f"{heading} {'budget':>9}", "bold")
+    if not is_narrow:
+        heading += f" {'budget':>9}"
+    yield styled_line(heading, "bold")
     for row in _component_rows(usage):
         bar = BudgetBar(row.tokens, row.limit, cells)
-        text = f"{row.name:<14} {f'{mark}{row.tokens:,}':>8}"
+        tokens = f"{mark}{row.tokens:,}"
+        text = f"{row.name:<14} {tokens:>8}"
         if not is_narrow:
             text += f" {row.budget:>9}"
-        yield StyledLine(
-            (
-                StyledSpan(f"{text}  "),
-                StyledSpan(bar.bar, bar.color),
-                StyledSpan(f" {bar.percent:>4}"),
-            )
-        )
+        share = StyledSpan(f" {bar.percent:>4}")
+        yield StyledLine((StyledSpan(f"{text}  "), StyledSpan(bar.bar, bar.color), share))
 
 
 def _component_rows(usage: ContextUsage) -> list[_ComponentRow]:
@@ -126,8 +126,8 @@ def _component_rows(usage: ContextUsage) -> list[_ComponentRow]:
 
 
 def _explanations(prompt: Prompt) -> Iterator[str]:
-    """The window, what is above its budget and what to do about it, documents, and what is not
-    sent: messages, memories, then tools.
+    """The window, the components above their budgets and what to do about them, the documents, and
+    what is not sent: messages, memories, then tools.
     """
     usage = prompt.usage
     source = f" ({usage.window_source})" if usage.window_source else ""
@@ -137,11 +137,8 @@ def _explanations(prompt: Prompt) -> Iterator[str]:
     )
     if prompt.retrieval is not None:
         yield f"Retrieval: {prompt.retrieval.mode} ({prompt.retrieval.reason})."
-    spent = [
-        f"{name.replace('_', ' ')} {tokens:,}"
-        for name, tokens in usage.components.items()
-        if tokens
-    ]
+    used = {name: tokens for name, tokens in usage.components.items() if tokens}
+    spent = [f"{name.replace('_', ' ')} {tokens:,}" for name, tokens in used.items()]
     yield f"Tokens spent on {', '.join(spent)}."
     if not usage.estimated:
         yield "Counted with the model's own tokenizer."
@@ -193,8 +190,8 @@ class _PromptItem(NamedTuple):
 def _largest_item_lines(
     prompt: Prompt, width: int, history: Sequence[ZkChatMessage], hints: CommandHints
 ) -> Iterator[StyledLine]:
-    """The largest items with advice. The screen puts the advice below where there is no room beside
-    it.
+    """The largest items with advice. Where there is no room for the advice beside an item, the
+    screen puts it below.
     """
     items = _prompt_items(prompt, history, hints)
     if items:
@@ -233,17 +230,20 @@ def _prompt_items(
 
 def _pinned_turns(history: Sequence[ZkChatMessage]) -> dict[str, int]:
     """The turn of each pinned message, by its id."""
-    turns = accumulate(message.role == "user" for message in history)
-    return {
-        message.id: turn for message, turn in zip(history, turns, strict=True) if message.pinned
-    }
+    pinned: dict[str, int] = {}
+    turn = 0
+    for message in history:
+        turn += message.role == "user"
+        if message.pinned:
+            pinned[message.id] = turn
+    return pinned
 
 
 def _advice(
     message: PromptMessage, hints: CommandHints, pinned: Mapping[str, int], *, only_turn: bool
 ) -> str:
-    """What makes a message smaller, if anything does. `only_turn`: there is no older turn that
-    could be summarized.
+    """How a message can be made smaller; empty if it cannot. With `only_turn` there is no older
+    turn that could be summarized.
     """
     for id_ in message.source_ids:
         if id_ in pinned:
@@ -256,7 +256,7 @@ def _advice(
             return "a lower context.summary_ratio shortens the next summary"
         case "documents":
             name_section = "name [[Note#Heading]]"
-            return f"{compact}, or {name_section}" if not only_turn else name_section
+            return name_section if only_turn else f"{compact}, or {name_section}"
         case "recalled":
             return "passages of earlier turns; the strategy summarize sends none"
     return compact
@@ -270,7 +270,7 @@ def _memory_advice(source: str, hints: CommandHints) -> str:
 
 
 def overview_lines(prompt: Prompt) -> Iterator[str]:
-    """What a prompt is made of, in a few lines (`ask --show-context`)."""
+    """The components of a prompt in a few lines (`ask --show-context`)."""
     usage = prompt.usage
     mark = "~" if usage.estimated else ""
     yield (
@@ -290,7 +290,9 @@ def overview_lines(prompt: Prompt) -> Iterator[str]:
 
 def _overview_text(kind: str, messages: Sequence[PromptMessage]) -> str:
     """How many messages of a kind there are; the names of memory files and facts."""
-    sources = [id_ for message in messages for id_ in message.source_ids]
+    sources: list[str] = []
+    for message in messages:
+        sources += message.source_ids
     if kind == "memory":
         return ", ".join(truncate(id_, MAX_NAME) for id_ in sources)
     return plural(len(sources) if kind == "recalled" else len(messages), "message")
@@ -310,32 +312,30 @@ def _document_lines(prompt: Prompt) -> list[str]:
         path = each.relative_path
         if path in prompt.deleted:
             path = f"{path} (deleted since)"
-        if each.delivery and sent.issuperset(each.numbers):
-            lines.append(
-                f"  {_DELIVERY[each.delivery]:<11} {each.wikilink}  {path}: {each.delivery_reason}"
-            )
-        elif each.delivery:
-            lines.append(
-                f"  {'not now':<11} {each.wikilink}  {path}: its text was in an earlier prompt"
-            )
+        if not each.delivery:
+            continue
+        delivery = "not now"
+        reason: str | None = "its text was in an earlier prompt"
+        if sent.issuperset(each.numbers):
+            delivery = _DELIVERY[each.delivery]
+            reason = each.delivery_reason
+        lines.append(f"  {delivery:<11} {each.wikilink}  {path}: {reason}")
     return ["Documents:", *lines] if lines else []
 
 
 def prompt_text(prompt: Prompt) -> str:
-    """Every message under a line with its role, kind and tokens; then the tools, what was decided
+    """Every message under a line with its role, kind and tokens; then the tools, the decisions
     about documents, and what is not sent.
     """
     lines = []
     for message in prompt.messages:
-        lines.append(
-            f"── {message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens"
-        )
+        kind = message.kind.replace("_", " ")
+        lines.append(f"── {message.role} · {kind} · {message.tokens:,} tokens")
         if message.content:
             lines.append(message.content)
-        lines += [
-            f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})"
-            for call in message.tool_calls
-        ]
+        for call in message.tool_calls:
+            arguments = json.dumps(call.arguments, ensure_ascii=False)
+            lines.append(f"{call.name}({arguments})")
         lines.append("")
     for tool in prompt.tools:
         lines += [
@@ -345,16 +345,15 @@ def prompt_text(prompt: Prompt) -> str:
     if prompt.retrieval is not None:
         lines.append(f"Retrieval: {prompt.retrieval.mode} ({prompt.retrieval.reason}).")
     lines += _document_lines(prompt)
-    lines += [
-        f"not sent: {dropped.id} ({dropped.reason})" for dropped in prompt.dropped[:MOST_DROPPED]
-    ]
+    for dropped in prompt.dropped[:MOST_DROPPED]:
+        lines.append(f"not sent: {dropped.id} ({dropped.reason})")
     if len(prompt.dropped) > MOST_DROPPED:
         lines.append(f"not sent: {len(prompt.dropped) - MOST_DROPPED} more; --json names them")
     return "\n".join(lines)
 
 
 def sent_prompts_text(turn: SentPrompts) -> str:
-    """What the calls of a turn were sent."""
+    """The prompts of all calls of a turn, each under a line with its call, model and tokens."""
     texts = []
     for sent in turn.calls:
         tokens = f"{sent.prompt.usage.total_tokens:,} tokens"
@@ -372,7 +371,9 @@ def sent_prompts_text(turn: SentPrompts) -> str:
 
 
 def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
-    """What the prompt of turn `b` had that the one of `a` had not, and what it had lost."""
+    """The messages and tools that the prompt of turn `b` had and the one of `a` had not, then those
+    that it no longer had.
+    """
     lines = [
         f"turn {a.number}: {a.tokens:,} tokens; turn {b.number}: {b.tokens:,} "
         f"({b.tokens - a.tokens:+,d})"

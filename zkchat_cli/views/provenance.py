@@ -19,19 +19,80 @@ from zkchat_cli.references.provenance import (
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.views.prompt_status import PromptStatus
-from zkchat_cli.views.sources import VERDICT_MARKS
-from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+from zkchat_cli.views.sources import VERDICT_MARKS, number_ranges
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line, times_text
 
-MAX_EXCERPTS = 10  # excerpts that are listed for each message
-MAX_ARGUMENTS = 80  # characters of a tool call's arguments
+# Excerpts that are listed for each message
+MAX_EXCERPTS = 10
+# Source numbers of one document, or ranges of them, that are listed
+MAX_RANGES = 8
+# Characters of a tool call's arguments
+MAX_ARGUMENTS = 80
+# Characters of a quotation
 MAX_QUOTE = 80
+
+
+def document_lines(
+    document: Provenance, path: str, link: str, summary: str | None, *, is_deleted: bool
+) -> Iterator[StyledLine]:
+    """A document in a list: its `link` and path, how often it was used, and its summary. Without a
+    `summary` of the note as it is now, the one that the model got is shown.
+    """
+    where = [StyledSpan(path, "cyan", path)]
+    if is_deleted:
+        where.append(StyledSpan("  deleted since", "yellow"))
+    yield StyledLine((StyledSpan(link, "bold"),), tuple(where))
+
+    types = dict.fromkeys(each.reference_type for each in document.references)
+    facts = (_numbers_text(document), ", ".join(types), _uses_text(document))
+    yield styled_line(f"    {' · '.join(filter(None, facts))}")
+
+    shown_summary = summary or _stored_summary(document)
+    if shown_summary:
+        yield styled_line(f"    {shown_summary}", "dim")
+
+
+def broken_link_lines(document: Provenance) -> Iterator[StyledLine]:
+    """A link without a target in a list of documents: its text, how often it was used, and notes
+    with similar names.
+    """
+    reference = document.references[0]
+    near = did_you_mean(reference.candidate_links)
+    yield styled_line(f"✗ {reference.wikilink} not found", "yellow")
+    yield styled_line(f"    {_uses_text(document)}{near}", "dim")
+
+
+def _uses_text(document: Provenance) -> str:
+    """`named once, cited 3 times`"""
+    cited = sum(max(1, len(each.citation.spans)) for each in document.cited)
+    uses = {"named": len(document.named), "found": len(document.found), "cited": cited}
+    texts = [f"{verb} {times_text(count)}" for verb, count in uses.items() if count]
+    return ", ".join(texts)
+
+
+def _numbers_text(document: Provenance) -> str:
+    """The numbers of its excerpts: `[1-3, 7]`, at most MAX_RANGES ranges."""
+    numbers: set[int] = set()
+    for reference in document.references:
+        numbers.update(reference.numbers)
+    ranges = number_ranges(sorted(numbers))
+    if not ranges:
+        return ""
+    more = ", …" if len(ranges) > MAX_RANGES else ""
+    return f"[{', '.join(ranges[:MAX_RANGES])}{more}]"
+
+
+def _stored_summary(document: Provenance) -> str | None:
+    """The summary that the model got, if it got one."""
+    summaries = (each.summary for each in document.references if each.summary is not None)
+    return next(summaries, None)
 
 
 def provenance_lines(
     document: Provenance, prompt: Prompt, *, is_deleted: bool
 ) -> Iterator[StyledLine]:
-    """The uses of a document in a conversation, in order. `prompt`: what the next call would send;
-    `is_deleted`: its note is gone since.
+    """The uses of a document in a conversation, in order. `prompt` is the one that the next call
+    would send; `is_deleted` says that the note is gone now.
     """
     status = PromptStatus(prompt)
     in_memory = is_project_memory(document.key, prompt)
@@ -69,7 +130,8 @@ def _mention_lines(
         yield styled_line(f"  {how}, not found{did_you_mean(reference.candidate_links)}", "yellow")
         return
     yield styled_line(f"  {how}")
-    if delivery := DELIVERIES.get(reference.delivery):
+    delivery = DELIVERIES.get(reference.delivery)
+    if delivery:
         reason = f": {reference.delivery_reason}" if reference.delivery_reason else ""
         yield _detail_line(f"{delivery}{reason}")
     chunks = (chunk for chunk in mention.message.chunks if chunk.relative_path == key)
@@ -84,18 +146,15 @@ def did_you_mean(candidates: str) -> str:
 
 
 def _memory_line(remembered: MemoryMention) -> StyledLine:
+    text = f"  came from memory in turn {remembered.turn}"
     snippet = remembered.reference.context_snippet
-    return styled_line(
-        f"  came from memory in turn {remembered.turn}{f': {snippet}' if snippet else ''}"
-    )
+    return styled_line(f"{text}: {snippet}" if snippet else text)
 
 
 def _found_lines(found: FoundByTool, status: PromptStatus) -> Iterator[StyledLine]:
     message = found.message
-    tool = message.tool_name
-    if not tool:
-        is_tool = message.role == "tool"
-        tool = "a tool" if is_tool else "a search before the model was called"
+    default = "a tool" if message.role == "tool" else "a search before the model was called"
+    tool = message.tool_name or default
     arguments = ""
     if message.tool_run:
         arguments = truncate(format_arguments(message.tool_run.arguments), MAX_ARGUMENTS)
@@ -131,16 +190,14 @@ def citation_lines(
         yield styled_line(f"{'':{indent}}No answer cites it.", "dim")
     for turn, citation in citations:
         mark = VERDICT_MARKS[citation.verdict]
-        number = f" as [{citation.number}]" if with_numbers else ""
-        support = f"; {UNSUPPORTED}" if citation.is_unsupported else ""
-        result = _verdict_text(citation, is_changed=is_changed)
-        yield StyledLine(
-            (
-                mark._replace(text=f"{'':{indent}}{mark.text} "),
-                StyledSpan(f"cited in turn {turn}{number}, {result}{support}"),
-            ),
-            indent=indent + 2,
-        )
+        text = f"cited in turn {turn}"
+        if with_numbers:
+            text += f" as [{citation.number}]"
+        text += f", {_verdict_text(citation, is_changed=is_changed)}"
+        if citation.is_unsupported:
+            text += f"; {UNSUPPORTED}"
+        sign = mark._replace(text=f"{'':{indent}}{mark.text} ")
+        yield StyledLine((sign, StyledSpan(text)), indent=indent + 2)
 
 
 def _verdict_text(citation: Citation, *, is_changed: bool) -> str:

@@ -14,6 +14,7 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 if TYPE_CHECKING:
     from zkchat_cli.citations.verify_text import TextQuotation
 
+# Characters of a quotation
 MAX_QUOTE = 200
 # Words of a quotation up to which differences are marked
 MOST_COMPARED = 300
@@ -25,8 +26,8 @@ _PUNCTUATION = "*_`.,;:!?\"'“”‘’()"
 def quotation_lines(
     quotations: Sequence["TextQuotation"], link_name: Callable[[str], str]
 ) -> Iterator[StyledLine]:
-    """The quotations of a text with their verdicts, and of misquoted ones the nearest wording with
-    the differences marked; last, how many have each verdict.
+    """The quotations of a text with their verdicts, below misquoted ones the nearest wording with
+    the differences marked; last, how many quotations have each verdict.
     """
     for each in quotations:
         yield _verdict_line(each, link_name)
@@ -34,11 +35,8 @@ def quotation_lines(
         if remark:
             yield StyledLine((StyledSpan(" " * _INDENT), *remark), indent=_INDENT)
     counts = Counter[str](each.found.verdict for each in quotations)
-    figures = [
-        f"{counts[verdict]} {verdict.replace('_', ' ')}"
-        for verdict in VERDICT_MARKS
-        if counts[verdict]
-    ]
+    given = [verdict for verdict in VERDICT_MARKS if counts[verdict]]
+    figures = [f"{counts[verdict]} {verdict.replace('_', ' ')}" for verdict in given]
     yield styled_line(f"{plural(len(quotations), 'quotation')}: {', '.join(figures)}", "bold")
 
 

@@ -12,13 +12,14 @@ from zkchat_cli.views.text import StyledLine, StyledSpan
 
 # Lines shown before and after an excerpt
 CONTEXT = 3
+# Characters of such a line
 MAX_CONTEXT_LINE = 400
 _GUTTER_WIDTH = len("> 7 │ ") - len("7")
 
 
 class SourceLocation(NamedTuple):
-    """The lines of an excerpt today. `change` says what changed since; `note` is the text of the
-    note if it still contains the excerpt.
+    """The lines of an excerpt today. `change` says what was changed since it was read; `note` is
+    the text of the note if it still contains the excerpt.
     """
 
     first: int
@@ -28,14 +29,15 @@ class SourceLocation(NamedTuple):
 
 
 def locate_chunk(chunk: ContentChunk, note: str | None) -> SourceLocation:
-    """Find an excerpt in the text of its note, None if that is gone; of several occurrences, the
-    one nearest to the old place.
+    """The place of an excerpt in its `note`, which is None if the note is gone. If the text occurs
+    several times, it is the occurrence nearest to the old place.
     """
     if note is None:
         change = "The note is deleted or cannot be read. This is what the model saw:"
         return SourceLocation(chunk.start_line, chunk.end_line, change=change)
     words = chunk.text.removesuffix(CUT_MARK)
-    old = sum(len(line) + 1 for line in note.split("\n")[: chunk.start_line - 1])
+    lines_before = note.split("\n")[: chunk.start_line - 1]
+    old = sum(len(line) + 1 for line in lines_before)
     last_before = note.rfind(words, 0, old + len(words))
     first_after = note.find(words, old)
     found = [at for at in (last_before, first_after) if at >= 0]
@@ -82,11 +84,8 @@ def chunk_lines(
 
 def _present_quotes(citations: Iterable[Citation]) -> list[str]:
     """The quotations of an excerpt that it contains."""
-    return [
-        citation.quote
-        for citation in citations
-        if citation.quote and citation.verdict in ("verified", "cut")
-    ]
+    present = [each for each in citations if each.verdict in ("verified", "cut")]
+    return [each.quote for each in present if each.quote]
 
 
 def _surroundings(note: str | None, first: int, count: int) -> _Surroundings:
@@ -110,7 +109,10 @@ def _context_spans(text: str) -> list[StyledSpan]:
 def _numbered_line(number: int, digits: int, rule: str, spans: Sequence[StyledSpan]) -> StyledLine:
     """A line of a note. `>` shows a quotation where there are no colors."""
     sign = ">" if any(span.quoted for span in spans) else " "
-    gutter = StyledSpan(f"{sign} {number:>{digits}} {rule}{' ' if spans else ''}", "dim")
+    gutter_text = f"{sign} {number:>{digits}} {rule}"
+    if spans:
+        gutter_text += " "
+    gutter = StyledSpan(gutter_text, "dim")
     shown = (span._replace(text=span.text.replace("\t", "    ")) for span in spans)
     return StyledLine((gutter, *shown), indent=digits + _GUTTER_WIDTH)
 

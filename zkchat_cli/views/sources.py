@@ -28,8 +28,10 @@ VERDICT_MARKS: dict[CitationVerdict | QuotationVerdict, StyledSpan] = {
     "missing": StyledSpan("✗", "red"),
     "not_found": StyledSpan("✗", "red"),
 }
-"""All wrong ones have the same mark, and the text says which."""
+"""All wrong citations have the same mark; the text says what is wrong."""
+# Documents that are listed as not used
 MAX_UNUSED = 3
+# Characters of a heading, and of a quotation
 MAX_HEADING = 80
 MAX_QUOTE = 60
 _TYPES_OF_USER = ("direct", "import")
@@ -51,11 +53,11 @@ def source_items(
     citations: Sequence[Citation], references: Sequence[DocumentReference], *, found: bool = False
 ) -> list[SourceItem]:
     """The cited sources by number, then the references that no citation uses: those that the user
-    named, and if wanted, what was found.
+    named, and with `found` also those that tools found.
     """
-    listed = [
-        reference for reference in references if found or reference.reference_type in _TYPES_OF_USER
-    ]
+    listed = list(references)
+    if not found:
+        listed = [each for each in references if each.reference_type in _TYPES_OF_USER]
     used = {citation.relative_path for citation in citations}
     items = _cited_items(citations, link_names(references), listed)
     for reference in listed:
@@ -69,7 +71,9 @@ def _cited_items(
     name: Callable[[str], str],
     listed: Iterable[DocumentReference],
 ) -> list[SourceItem]:
-    """The sources with these citations. The summary of a listed document is below its first one."""
+    """The sources with these citations. The summary of a listed document is below its first
+    source.
+    """
     groups = group_by_number(citations)
     summaries: dict[str | None, str] = {}
     for reference in listed:
@@ -78,7 +82,8 @@ def _cited_items(
     digits = len(str(max(groups, default=0)))
     items = []
     for number, group in groups.items():
-        path = group[0].relative_path
+        first, *_ = group
+        path = first.relative_path
         lines = _cited_lines(number, group, digits, name)
         lines += _summary_lines(summaries.pop(path, None))
         verdict = worst_verdict(each.verdict for each in group)
@@ -158,8 +163,8 @@ def _last_spans(uncited: int, unused: Sequence[str]) -> list[StyledSpan]:
 
 
 def no_source_line(retrieval: str | None, hints: CommandHints = IN_CHAT) -> str:
-    """What is below an answer without sources, with the command that asks again with passages, if
-    the model got none.
+    """The line below an answer without sources; if the model got no passages, with the command that
+    asks again with some.
     """
     line = "No source from your notes was used"
     if hints.ground and retrieval in ("tools", "none"):
@@ -170,12 +175,14 @@ def no_source_line(retrieval: str | None, hints: CommandHints = IN_CHAT) -> str:
 def excerpt_lines(
     chunks: Iterable[ContentChunk], vault: "Vault", query: str
 ) -> Iterator[StyledLine]:
-    """What a search found: for each excerpt its note, its place, and the line that shows why it was
-    found.
+    """The excerpts that a search found, each with its note, its place, and the line that shows why
+    it was found.
     """
     for chunk in chunks:
         heading, snippet = vault.snippet(chunk, query)
-        where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
+        where = chunk.title
+        if heading and heading != chunk.title:
+            where = f"{chunk.title} › {heading}"
         place = StyledSpan(f"{chunk.relative_path}:{snippet.line}", "dim", chunk.relative_path)
         yield StyledLine((StyledSpan(where, "bold"),), (place,))
         yield styled_line(f"  {snippet.text}", indent=2)
@@ -192,6 +199,8 @@ def source_name(relative_path: str, name: str, heading: str | None) -> str:
 
 
 class _NumberRange(NamedTuple):
+    """Consecutive numbers."""
+
     first: int
     last: int
 
@@ -229,16 +238,15 @@ def _cited_lines(
 def _cited_places(citations: Sequence[Citation]) -> str:
     """The lines of the verified quotations, or of all citations if no quotation is."""
     verified = [each for each in citations if each.verdict == "verified"]
-    ranges = [
-        line_range(each.start_line, each.end_line)
-        for each in verified or citations
-        if each.start_line
-    ]
-    return ", ".join(dict.fromkeys(ranges))
+    ranges: dict[str, None] = {}
+    for each in verified or citations:
+        if each.start_line:
+            ranges[line_range(each.start_line, each.end_line)] = None
+    return ", ".join(ranges)
 
 
 def _remarks(citations: Iterable[Citation], style: str) -> list[StyledSpan]:
-    """What is wrong with these citations of one source; `style` is that of wrong quotations."""
+    """What is wrong with these citations of one source; wrong quotations get this `style`."""
     remarks: list[StyledSpan] = []
     is_unsupported = False
     for citation in citations:

@@ -1,5 +1,5 @@
-"""What is stored, as lines for the shell and the chat: conversations, and memory with what a prompt
-includes of it and why.
+"""Stored conversations and memory as lines for the shell and the chat; of memory also what a prompt
+includes, and why.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +18,9 @@ from zkchat_cli.text.words import content_terms, fold
 from zkchat_cli.vault.search.snippet import snippet
 from zkchat_cli.views.text import IN_SHELL, PROMPT, StyledLine, StyledSpan, styled_line
 
-MAX_LISTED = 200  # conversations in a list
+# Conversations in a list
+MAX_LISTED = 200
+# Characters of a title, and of a line of a message
 MAX_TITLE = 80
 MAX_SNIPPET = 160
 NO_CONVERSATIONS = "There are no conversations with these notes yet."
@@ -31,7 +33,9 @@ def format_time(timestamp: str) -> str:
     """`2025-05-08 12:00` in local time; an invalid timestamp is only shortened."""
     try:
         when = datetime.fromisoformat(timestamp)
-        return f"{when.astimezone() if when.tzinfo else when:%Y-%m-%d %H:%M}"
+        if when.tzinfo:
+            when = when.astimezone()
+        return f"{when:%Y-%m-%d %H:%M}"
     except (ValueError, OverflowError):
         return truncate_to_minute(timestamp)
 
@@ -101,7 +105,7 @@ def _speaker(message: ZkChatMessage) -> str:
 
 
 def search_result_document(found: FoundMessage, text: str) -> dict[str, Any]:
-    """The same of one message for JSON."""
+    """A message that a search for `text` found, with its conversation, for JSON."""
     return {
         "conversation_id": found.conversation_id,
         "title": found.title,
@@ -173,9 +177,9 @@ def memory_item_lines(items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
         yield StyledLine((StyledSpan(name or "", "bold", item.relative_path or None), about))
         if item.cut:
             yield styled_line("  its end is cut off", "yellow")
-        is_list_item = item.kind in ("fact", "document")
+        bullet = "- " if item.kind in ("fact", "document") else ""
         for line in item.content.split("\n"):
-            yield styled_line(f"  {line.removeprefix('- ') if is_list_item else line}")
+            yield styled_line(f"  {line.removeprefix(bullet)}")
 
 
 def fact_lines(facts: Sequence[Fact]) -> Iterator[StyledLine]:
@@ -192,12 +196,12 @@ def memory_search_lines(ranked: Sequence[StoredMemory]) -> Iterator[StyledLine]:
         name = StyledSpan(item.key, "bold", item.relative_path)
         about = StyledSpan(f" · {item.score:.2f} · {item.reason}", "dim")
         yield StyledLine((name, about))
-        lines = item.prompt_line.removeprefix("- ").splitlines() if item.prompt_line else [""]
-        yield styled_line(f"  {lines[0]}")
+        lines = item.prompt_line.removeprefix("- ").splitlines()
+        yield styled_line(f"  {next(iter(lines), '')}")
 
 
 def fact_update_text(fact: Fact, replaced: Fact | None) -> str:
-    """That a fact was stored, and which other one it replaces."""
+    """The message that a fact was stored, and which other one it replaces."""
     text = f"Remembered as {fact.key}: {fact.content}"
     if replaced is not None and replaced.content != fact.content:
         text += f"\nIt replaces the fact of {replaced.created_at[:10]}: {replaced.content}"
@@ -207,8 +211,8 @@ def fact_update_text(fact: Fact, replaced: Fact | None) -> str:
 def level_lines(
     memory: Memory, root_items: Sequence[MemoryItem], items: Sequence[MemoryItem]
 ) -> Iterator[StyledLine]:
-    """For each level of memory, what of it is among the `items` for a prompt, or why nothing is;
-    `root_items` are those of the vault's root.
+    """A line for each level of memory: what the `items` for a prompt have of it, or why they have
+    nothing. `root_items` are the items from the vault's root.
     """
     for level, effect in _level_effects(memory, root_items, items):
         shown = effect if memory.enabled else "off (context.memory_integration = false)"
@@ -216,7 +220,7 @@ def level_lines(
 
 
 class _LevelEffect(NamedTuple):
-    """What a level of memory adds to a prompt."""
+    """A level of memory, and what it adds to a prompt."""
 
     level: str
     effect: str
@@ -260,4 +264,6 @@ def _fact_effect(memory: Memory, items: Sequence[MemoryItem]) -> str:
     facts = sum(item.kind == "fact" for item in items)
     notes = sum(item.kind == "document" for item in items)
     effect = f"{facts} relevant, of {len(memory.facts())} remembered"
-    return f"{effect}; and {notes} of the notes that answers cited" if notes else effect
+    if notes:
+        effect += f"; and {notes} of the notes that answers cited"
+    return effect

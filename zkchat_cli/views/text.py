@@ -1,5 +1,5 @@
-"""What all views are made of: styled lines as values, figures of tokens, names of commands to
-suggest, and the state of the index.
+"""The values that all views use: styled lines, figures of tokens, names of commands to suggest, and
+the state of the index.
 
 A terminal shows styles and links; a pipe gets the text alone. The screen sanitizes and wraps.
 """
@@ -13,11 +13,18 @@ if TYPE_CHECKING:
     from zkchat_cli.models.messages import TokenUsage
     from zkchat_cli.models.notes import SemanticStatus
 
-PROMPT = "you › "  # what comes before the user's messages
+# The text before each of the user's messages
+PROMPT = "you › "
+# Problems of an index that are listed
 MOST_PROBLEMS = 3
+# Columns of a bar
 CELLS = 20
+# Shares of a budget from which on its bar is yellow, and red
 YELLOW_FROM = 0.7
 RED_FROM = 0.9
+# The largest share that is shown, 999 %
+_MAX_SHARE = 9.99
+_TIMES = {1: "once", 2: "twice"}
 _SPOKEN_SIGNS = {
     "✓": "ok: ",
     "✗": "problem: ",
@@ -30,7 +37,7 @@ _SPOKEN_SIGNS = {
     "│": ": ",
     "┊": ": ",
 }
-"""What a screen reader gets for the signs that begin a line, or follow its number."""
+"""The words that a screen reader gets for a sign at the beginning of a line or after its number."""
 _SIGN = re.compile(
     rf"^([> ]*(?:\[?\d+\]? |- )?)({'|'.join(_SPOKEN_SIGNS)})(?: |$)|[█░]+ *", re.MULTILINE
 )
@@ -63,17 +70,19 @@ class StyledLine(NamedTuple):
 
 def styled_line(text: str = "", style: str = "", indent: int = 4) -> StyledLine:
     """A line in one style, or an empty line."""
-    return StyledLine((StyledSpan(text, style),) if text else (), indent=indent)
+    spans = (StyledSpan(text, style),) if text else ()
+    return StyledLine(spans, indent=indent)
 
 
 def spoken_text(text: str) -> str:
-    """Text for a screen reader: words for its signs, and no bars."""
+    """The text for a screen reader: words in place of signs, and no bars."""
     return _SIGN.sub(_spoken_sign, text.replace("] ✓ ", "] verified: "))
 
 
 def _spoken_sign(found: re.Match[str]) -> str:
     """Words for a sign; nothing for a bar."""
-    return f"{found[1]}{_SPOKEN_SIGNS[found[2]]}" if found[2] else ""
+    beginning, sign = found.groups()
+    return f"{beginning}{_SPOKEN_SIGNS[sign]}" if sign else ""
 
 
 def plain_text(lines: Iterable[StyledLine]) -> str:
@@ -147,7 +156,8 @@ def short_count(tokens: int) -> str:
     """`812`, `12.1k`, `128k`: short enough for a toolbar."""
     if tokens < 1000:
         return str(tokens)
-    return f"{tokens / 1000:.1f}k" if tokens < 100_000 else f"{tokens / 1000:.0f}k"
+    thousands = tokens / 1000
+    return f"{thousands:.1f}k" if thousands < 100 else f"{thousands:.0f}k"
 
 
 class BudgetBar(NamedTuple):
@@ -160,28 +170,40 @@ class BudgetBar(NamedTuple):
 
     @property
     def share(self) -> float:
-        return self.used / self.limit if self.limit else float(self.used > 0)
+        """The used share of the limit, above 1 if it is exceeded."""
+        if not self.limit:
+            return float(self.used > 0)
+        return self.used / self.limit
 
     @property
     def color(self) -> str:
+        """The color of the bar: green, yellow or red."""
         if self.share < YELLOW_FROM:
             return "green"
         return "yellow" if self.share < RED_FROM else "red"
 
     @property
     def bar(self) -> str:
+        """The cells of the bar, filled and empty ones."""
         least = 1 if self.used > 0 else 0
         filled = min(self.cells, max(least, round(self.share * self.cells)))
         return "█" * filled + "░" * (self.cells - filled)
 
     @property
     def percent(self) -> str:
-        return f"{min(self.share, 9.99):.0%}"
+        """The share in percent: `12%`"""
+        return f"{min(self.share, _MAX_SHARE):.0%}"
 
     @property
     def figures(self) -> str:
+        """Used tokens and limit: `~812 / 12.1k`"""
         mark = "~" if self.estimated else ""
         return f"{mark}{short_count(self.used)} / {short_count(self.limit)}"
+
+
+def times_text(count: int) -> str:
+    """`once`, `twice`, `3 times`"""
+    return _TIMES.get(count, f"{count} times")
 
 
 def usage_text(usage: "TokenUsage", number: Callable[[int], str] = "{:,}".format) -> str:

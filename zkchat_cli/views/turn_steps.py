@@ -14,7 +14,14 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
 from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.tools import find_tool
-from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, styled_line, usage_text
+from zkchat_cli.views.text import (
+    IN_CHAT,
+    CommandHints,
+    StyledLine,
+    styled_line,
+    times_text,
+    usage_text,
+)
 
 # Characters of a call's arguments that are shown
 MAX_ARGUMENTS = 400
@@ -28,6 +35,8 @@ _METHODS = {
 
 
 class _ActionVerbs(NamedTuple):
+    """How a compaction's actions are called, before it or after it."""
+
     summarize: str
     drop: str
     shorten: str
@@ -42,33 +51,31 @@ def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:
     excerpts`.
     """
     calls = Counter(_verb(run) for run, _ in finished)
-    words = [f"{verb}{_times(count)}" for verb, count in calls.items()]
+    words: list[str] = []
+    for verb, count in calls.items():
+        words.append(verb if count == 1 else f"{verb} {times_text(count)}")
     excerpts = sum(count for _, count in finished)
     if excerpts or "searched" in calls:
         words.append(plural(excerpts, "excerpt"))
     return f"  {', '.join(words)}"
 
 
-def _times(count: int) -> str:
-    if count == 1:
-        return ""
-    return " twice" if count == 2 else f" {count} times"
-
-
 def _verb(run: ToolRun) -> str:
-    """What a tool did, in the past tense; the name of a tool that does not say it."""
+    """The tool's verb in the past tense, or its name if it has none."""
     tool = find_tool(run.name)
-    return tool.verb if tool is not None and tool.verb else run.name
+    if tool is None or not tool.verb:
+        return run.name
+    return tool.verb
 
 
 def tool_line(run: ToolRun, excerpts: int) -> str:
     """A tool call with all of its arguments, its result and its cost."""
-    if not run.ok:
-        result = f"failed: {run.outcome}" if run.outcome else "failed"
-    else:
+    if run.ok:
         result = plural(run.tokens, "token")
         if excerpts:
             result = f"{plural(excerpts, 'excerpt')}, {result}"
+    else:
+        result = f"failed: {run.outcome}" if run.outcome else "failed"
     arguments = format_arguments(run.arguments)
     return sanitize_name(f"  {run.name} {arguments}  {result}, {run.duration_ms:.0f} ms")
 
@@ -86,10 +93,12 @@ def diff_lines(diff: str) -> Iterator[StyledLine]:
     Lines outside of hunks are headers; the text of a note can look like a header, so hunks are
     counted.
     """
+    if not diff:
+        return
     # Lines of the hunk that are left, in the old text and in the new one
     old = 0
     new = 0
-    for line in diff.removesuffix("\n").split("\n") if diff else ():
+    for line in diff.removesuffix("\n").split("\n"):
         if old <= 0 and new <= 0 and not line.startswith("\\"):
             hunk = _HUNK.match(line)
             if hunk:
@@ -112,7 +121,9 @@ def describe_compaction(
     The `short` form, without method and cost, is one line of a terminal with 80 columns.
     """
     failure = _failure_text(compaction)
-    cost = f"; cost: {usage_text(compaction.usage)}" if compaction.usage and not short else ""
+    cost = ""
+    if compaction.usage and not short:
+        cost = f"; cost: {usage_text(compaction.usage)}"
     if compaction.mode == "none":
         return _nothing_to_compact(compaction, failure, cost)
     actions = " and ".join(_actions(compaction, with_method=not short))
@@ -146,14 +157,15 @@ def _nothing_to_compact(compaction: Compaction, failure: str, cost: str) -> str:
 
 
 def _actions(compaction: Compaction, *, with_method: bool) -> list[str]:
-    """What was done with messages and tool results, or what would be done."""
+    """What a compaction did with messages and tool results, or what it would do."""
     verbs = _WOULD if compaction.preview else _DID
     actions = []
     if compaction.messages_folded:
         verb = verbs.drop if compaction.mode == "truncated" else verbs.summarize
-        method = _METHODS.get(compaction.mode) if with_method else None
-        messages = plural(compaction.messages_folded, "message")
-        actions.append(f"{verb} {messages}{f' ({method})' if method else ''}")
+        action = f"{verb} {plural(compaction.messages_folded, 'message')}"
+        if with_method and compaction.mode in _METHODS:
+            action += f" ({_METHODS[compaction.mode]})"
+        actions.append(action)
     if compaction.results_masked:
         actions.append(f"{verbs.shorten} {_results_text(compaction.results_masked)}")
     return actions
@@ -165,7 +177,9 @@ def _results_text(number: int) -> str:
 
 def describe_active_compaction(compaction: Compaction, coverage: Mapping[str, Any]) -> str:
     """What the current summary covers, and how many results are shortened."""
-    shortened = f"{_results_text(len(compaction.masked))} shortened" if compaction.masked else ""
+    shortened = ""
+    if compaction.masked:
+        shortened = f"{_results_text(len(compaction.masked))} shortened"
     if not compaction.summary:
         return f"No summary; {shortened}."
     covered = f"{plural(coverage['turns'], 'turn')} ({plural(coverage['messages'], 'message')})"
