@@ -110,7 +110,14 @@ def first_kept_turn(turns: Sequence[Turn], keep: int) -> int:
 def summary_coverage(compaction: Compaction, history: TurnHistory) -> dict[str, int | str | None]:
     """How many turns and messages a summary covers, and from when."""
     folded = history.turns[: history.count_covered(compaction)]
-    messages = [message for turn in folded for message in turn.messages]
-    days = [message.timestamp[:10] for message in messages if message.timestamp]
-    dates = {"first_date": min(days, default=None), "last_date": max(days, default=None)}
-    return {"turns": len(folded), "messages": len(messages), **dates}
+    count = 0
+    days: list[str] = []
+    for turn in folded:
+        count += len(turn.messages)
+        days += [message.timestamp[:10] for message in turn.messages if message.timestamp]
+    return {
+        "turns": len(folded),
+        "messages": count,
+        "first_date": min(days, default=None),
+        "last_date": max(days, default=None),
+    }

@@ -29,7 +29,10 @@ def dropped_messages(
     sent: set[str] = set()
     quoted: set[str] = set()
     for message in messages:
-        (quoted if message.kind == "recalled" else sent).update(message.source_ids)
+        if message.kind == "recalled":
+            quoted.update(message.source_ids)
+        else:
+            sent.update(message.source_ids)
     in_summary = any(last_covered in turn.ids for turn in turns)
     dropped: list[DroppedItem] = []
     for turn in turns:
@@ -44,10 +47,10 @@ def dropped_messages(
 
 def dropped_tools(reasons: dict[str, str]) -> list[DroppedItem]:
     """The tools that a prompt does not offer; `reasons` are by tool name."""
-    return [
-        DroppedItem(id=f"tool:{name}", reason=reason, kind="tool")
-        for name, reason in reasons.items()
-    ]
+    dropped: list[DroppedItem] = []
+    for name, reason in reasons.items():
+        dropped.append(DroppedItem(id=f"tool:{name}", reason=reason, kind="tool"))
+    return dropped
 
 
 def dropped_memory(ids: Iterable[str]) -> list[DroppedItem]:

@@ -37,13 +37,11 @@ def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ..
     """
     found: dict[str, None] = {}
     for turn in turns:
-        long = [
-            message
-            for message in turn.prompt
-            if _is_maskable(message) and len(message.content) * MAX_MASKED_SHARE > HEAD + TAIL
-        ]
-        # Read only if there are any: the store may have to load the messages
-        messages = {message.id: message for message in turn.messages} if long else {}
+        long = list(filter(_may_shrink, turn.prompt))
+        if not long:
+            continue
+        # Read only now: the store may have to load the messages
+        messages = {message.id: message for message in turn.messages}
         for rendered in long:
             message = messages.get(_source_of(rendered))
             if message is None or is_fixed(message):
@@ -51,6 +49,11 @@ def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ..
             if _mask(message, rendered, counter).tokens <= MAX_MASKED_SHARE * rendered.tokens:
                 found[message.id] = None
     return tuple(found)
+
+
+def _may_shrink(message: PromptMessage) -> bool:
+    """Whether a message has results or documents that are long enough to become much smaller."""
+    return _is_maskable(message) and len(message.content) * MAX_MASKED_SHARE > HEAD + TAIL
 
 
 def mask_messages(history: TurnHistory, ids: Collection[str], counter: TokenCounter) -> TurnHistory:
@@ -133,10 +136,10 @@ def _named_sources(message: ZkChatMessage) -> str:
     """A sentence that names the numbers and places of a message's chunks; empty without chunks."""
     if not message.chunks:
         return ""
-    sources = [
-        f"{chunk.number} {truncate(chunk.relative_path, MAX_PATH)}:{chunk.start_line}"
-        for chunk in message.chunks[:_MAX_SOURCES]
-    ]
+    sources: list[str] = []
+    for chunk in message.chunks[:_MAX_SOURCES]:
+        path = truncate(chunk.relative_path, MAX_PATH)
+        sources.append(f"{chunk.number} {path}:{chunk.start_line}")
     others = len(message.chunks) - _MAX_SOURCES
     more = f" and {others} more" if others > 0 else ""
     return f" Its sources: {', '.join(sources)}{more}."

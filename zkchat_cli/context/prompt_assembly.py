@@ -84,16 +84,17 @@ def assemble_prompt(
         *layout.contextual_memory,
         *layout.current,
     )
-    documents: tuple[ZkChatMessage, ...] = ()
+    sent: list[ZkChatMessage] = []
     if explain:
-        sent = [message for turn in selection.turns for message in turn.messages]
-        documents = (*sent, *inputs.current)
+        for turn in selection.turns:
+            sent += turn.messages
+        sent += inputs.current
     return Prompt(
         messages=messages,
         tools=layout.tools,
         usage=measure_usage(messages, layout.tools, budget, counter, fitted.compaction),
         dropped=_dropped_items(inputs, layout, messages, explain=explain),
-        documents=named_documents(documents),
+        documents=named_documents(sent),
         retrieval=inputs.retrieval if explain else None,
         strategy=strategy.name,
     )
@@ -151,7 +152,9 @@ def _fit_layout(
     needed = usage.total_tokens + fixed_tokens
     if needed > budget.effective_limit:
         question = inputs.question
-        fixed = [message for turn in whole.recent.fixed for message in turn.fixed]
+        fixed: list[PromptMessage] = []
+        for turn in whole.recent.fixed:
+            fixed += turn.fixed
         raise PromptTooLarge(
             f"the prompt needs at least {needed:,} tokens; the limit is "
             f"{usage.effective_limit:,} of a window of {usage.max_context:,}",

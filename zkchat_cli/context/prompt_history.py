@@ -12,7 +12,7 @@ from zkchat_cli.context.dropped_items import EarlierTurn, dropped_messages, name
 from zkchat_cli.context.turns import failure_reason
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models.messages import ZkChatMessage, split_into_exchanges
-from zkchat_cli.models.prompts import Prompt, PromptMessage, PromptTool, SentPrompt
+from zkchat_cli.models.prompts import Prompt, PromptKind, PromptMessage, PromptTool, SentPrompt
 from zkchat_cli.text.numbers import plural
 
 
@@ -53,7 +53,10 @@ def restore_sent_prompts(
             f"no prompt of turn {number} was stored: it was imported without, or made no model call"
         )
         raise UsageError(problem, "zkchat context show prints what the next call would send.")
-    calls = [each.model_copy(update={"prompt": restore_prompt(each, history)}) for each in sent]
+    calls: list[SentPrompt] = []
+    for call in sent:
+        prompt = restore_prompt(call, history)
+        calls.append(call.model_copy(update={"prompt": prompt}))
     return SentPrompts(number, tuple(calls))
 
 
@@ -103,9 +106,10 @@ def diff_prompts(before: Prompt, after: Prompt) -> PromptDiff:
     Messages are compared by their text: a masked tool result differs from the full one.
     """
     reasons = {dropped.id: dropped.reason for dropped in after.dropped}
-    kinds = {
-        _first_source(message): message.kind for message in after.messages if message.source_ids
-    }
+    kinds: dict[str | None, PromptKind] = {}
+    for message in after.messages:
+        if message.source_ids:
+            kinds[_first_source(message)] = message.kind
     removed: list[RemovedMessage] = []
     for message in _subtract(before.messages, after.messages):
         source = _first_source(message)
@@ -114,12 +118,14 @@ def diff_prompts(before: Prompt, after: Prompt) -> PromptDiff:
             reason = "sent in another form"
         removed.append(RemovedMessage(message, reason))
     known = set(map(_tool_identity, before.tools))
+    tools_added = [tool.name for tool in after.tools if _tool_identity(tool) not in known]
     offered = {tool.name for tool in after.tools}
+    tools_removed = [tool.name for tool in before.tools if tool.name not in offered]
     return PromptDiff(
         added=_subtract(after.messages, before.messages),
         removed=tuple(removed),
-        tools_added=tuple(tool.name for tool in after.tools if _tool_identity(tool) not in known),
-        tools_removed=tuple(tool.name for tool in before.tools if tool.name not in offered),
+        tools_added=tuple(tools_added),
+        tools_removed=tuple(tools_removed),
     )
 
 

@@ -59,12 +59,15 @@ def lay_out_prompt(
     omitted = find_omitted_tools(tools, inputs, budget)
     system_prompt = make_prompt_message("system", "system", inputs.instructions, counter)
     memory = [_render_memory(item, "system", counter) for item in inputs.memory]
+    fixed: list[PromptMessage] = []
+    for turn in out_of_sight:
+        fixed += turn.fixed
     return PromptLayout(
         tools=tuple(tool for tool in tools if tool.name not in omitted),
         omitted_tools=omitted,
         front=(system_prompt, *memory),
         summary=_render_summary(compaction, counter),
-        fixed=tuple(message for turn in out_of_sight for message in turn.fixed),
+        fixed=tuple(fixed),
         contextual_memory=_render_contextual_memory(inputs.contextual_memory, counter),
         current=_render_current(inputs, counter),
         recent=recent,

@@ -26,10 +26,10 @@ _MAX_TOKENS_PER_CHARACTER = 4
 def fence(tag: str, text: str, **attributes: object) -> str:
     """Text as data, between tags that the text cannot close."""
     harmless = re.sub(rf"<\s*/\s*(?={tag})", r"<\\/", text, flags=re.IGNORECASE)
-    written = "".join(
-        f" {key}={json.dumps(value, ensure_ascii=False)}" for key, value in attributes.items()
-    )
-    return f"<{tag}{written}>\n{harmless}\n</{tag}>"
+    opening = tag
+    for key, value in attributes.items():
+        opening += f" {key}={json.dumps(value, ensure_ascii=False)}"
+    return f"<{opening}>\n{harmless}\n</{tag}>"
 
 
 def make_prompt_message(
@@ -86,8 +86,10 @@ def _render_documents(message: ZkChatMessage, counter: TokenCounter) -> PromptMe
     The source ids are the documents' paths; if some of their text is sent, the id of the message
     comes first.
     """
-    named = (reference.relative_path for reference in message.references)
-    paths = dict.fromkeys(path for path in named if path)
+    paths: dict[str, None] = {}
+    for reference in message.references:
+        if reference.relative_path:
+            paths[reference.relative_path] = None
     own = (message.id,) if message.chunks else ()
     text = describe_documents(
         message.references,

@@ -173,7 +173,8 @@ class RecallIndex:
         self._last_scores = None
         self._turn_ids.append(turn.id)
         spoken = turn.spoken
-        language = detect_language(" ".join(message.content[:MAX_OPENING] for message in spoken))
+        openings = [message.content[:MAX_OPENING] for message in spoken]
+        language = detect_language(" ".join(openings))
         self._turn_languages.append(language)
         if language is not None:
             self._language_counts[language] += 1

@@ -78,7 +78,10 @@ def _candidates(
 
 def _called_tools(inputs: PromptInputs) -> set[str]:
     """The names of the tools that the conversation and the turn in progress have called."""
-    called = {call.name for message in inputs.current for call in message.tool_calls}
+    called: set[str] = set()
+    for message in inputs.current:
+        for call in message.tool_calls:
+            called.add(call.name)
     # One union for all turns, because there may be 10,000 of them
     return called.union(*(turn.called_tools for turn in inputs.history.turns))
 
@@ -91,8 +94,11 @@ def _relevance(tools: Sequence[PromptTool], inputs: PromptInputs) -> list[float]
     """
     texts = tuple(map(_description, tools))
     languages = _detect_languages(texts)
-    words = [_content_words(text, languages) for text in texts]
-    holders = Counter(word for each in words for word in each)
+    words_of_tools = [_content_words(text, languages) for text in texts]
+    # For each word the number of tools that have it
+    holders: Counter[str] = Counter()
+    for words in words_of_tools:
+        holders.update(words)
     message = inputs.question.prompt_text if inputs.question else ""
     weights = dict.fromkeys(_content_words(_recent_text(inputs), languages), RECENT_WEIGHT)
     weights |= dict.fromkeys(_content_words(message, languages), MESSAGE_WEIGHT)
@@ -100,7 +106,11 @@ def _relevance(tools: Sequence[PromptTool], inputs: PromptInputs) -> list[float]
     for word, weight in weights.items():
         if 0 < 2 * holders[word] <= len(tools):
             weight_of[word] = weight / holders[word]
-    return [sum(weight_of.get(word, 0.0) for word in each) for each in words]
+    relevance: list[float] = []
+    for words in words_of_tools:
+        shared = (weight_of.get(word, 0.0) for word in words)
+        relevance.append(sum(shared))
+    return relevance
 
 
 def _description(tool: PromptTool) -> str:

@@ -45,10 +45,15 @@ class Turn:
         # Its pinned messages and standing instructions in the form in which they are sent without
         # the turn; of a failed turn only the pinned ones
         self.fixed = self._render_fixed()
-        self.fixed_ids = frozenset(id_ for message in self.fixed for id_ in message.source_ids)
-        self.called_tools = frozenset(
-            call.name for message in messages for call in message.tool_calls
-        )
+        fixed_ids: set[str] = set()
+        for rendered in self.fixed:
+            fixed_ids.update(rendered.source_ids)
+        self.fixed_ids = frozenset(fixed_ids)
+        called_tools: set[str] = set()
+        for message in messages:
+            for call in message.tool_calls:
+                called_tools.add(call.name)
+        self.called_tools = frozenset(called_tools)
         self.tokens = sum(message.tokens for message in self.prompt)
         self.fixed_tokens = sum(message.tokens for message in self.fixed)
 
@@ -163,8 +168,8 @@ def make_turns(
     The first question is turn 1. Messages before it, which some imports have, are a turn of their
     own, 0.
     """
-    last = [turn.number for turn in (*before.turns[-1:], *before.failed[-1:])]
-    number = max(last, default=None)
+    last_turns = (*before.turns[-1:], *before.failed[-1:])
+    number: int | None = max(map(_number, last_turns), default=None)
     turns: list[Turn] = []
     failed: list[Turn] = []
     for messages in exchanges:

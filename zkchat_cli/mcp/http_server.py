@@ -29,9 +29,11 @@ def serve_http(server: NoteServer, port: int, token: str, announce: Callable[[st
     expected = f"Bearer {token}".encode()
 
     async def check_token(scope: Any, receive: Any, send: Any) -> None:
-        given = next(
-            (value for name, value in scope.get("headers", ()) if name == b"authorization"), b""
-        )
+        given = b""
+        for name, value in scope.get("headers", ()):
+            if name == b"authorization":
+                given = value
+                break
         if scope["type"] == "lifespan" or hmac.compare_digest(given, expected):
             await app(scope, receive, send)
             return

@@ -107,9 +107,9 @@ class NoteServer(MCPServer[Any]):
         """Call a tool. Raises MCPError for an unknown tool, ToolError with a sentence for
         everything else.
         """
-        properties = {
-            tool.name: tool.input_schema["properties"] for tool in await self.list_tools()
-        }
+        properties: dict[str, dict[str, Any]] = {}
+        for tool in await self.list_tools():
+            properties[tool.name] = tool.input_schema["properties"]
         if name not in properties:
             raise MCPError(
                 types.INVALID_PARAMS,
@@ -224,9 +224,10 @@ def _refusal(name: str, error: ZkchatError | ToolError) -> str:
     """What the client's model is told of a call that failed, in one sentence."""
     cause = error.__cause__ if isinstance(error, ToolError) else error
     if isinstance(cause, ValidationError):
-        problems = [
-            f"{'.'.join(map(str, each['loc']))}: {value_problem(each)}" for each in cause.errors()
-        ]
+        problems: list[str] = []
+        for each in cause.errors():
+            argument = ".".join(map(str, each["loc"]))
+            problems.append(f"{argument}: {value_problem(each)}")
         return f"{name}: {truncate('; '.join(problems), LONGEST_PROBLEM)}."
     if isinstance(cause, ZkchatError):
         return on_one_line(cause.message, cause.hint)

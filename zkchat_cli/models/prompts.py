@@ -70,12 +70,16 @@ class PromptTool(Value):
 
 
 class BudgetStatus(Value):
+    """The tokens that one part of a prompt uses, its budget, and their ratio in percent."""
+
     used: Count
     budget: Count
     percentage: Quantity
 
 
 class CompactionDue(Value):
+    """Whether a conversation should be compacted, and why."""
+
     due: bool
     reason: str | None = None
     # Tokens of a prompt above which compaction is due; None if the strategy does not summarize

@@ -148,7 +148,10 @@ class FirstWord(NamedTuple):
 
 def split_first_word(text: str) -> FirstWord:
     """The first word of an argument and the rest; both may be empty."""
-    words = text.split(maxsplit=1)
-    word = words[0] if words else ""
-    rest = words[1] if len(words) > 1 else ""
-    return FirstWord(word, rest)
+    match text.split(maxsplit=1):
+        case [word, rest]:
+            return FirstWord(word, rest)
+        case [word]:
+            return FirstWord(word, rest="")
+        case _:
+            return FirstWord(word="", rest="")

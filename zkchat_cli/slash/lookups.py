@@ -61,7 +61,10 @@ def parse_turn_count(argument: str) -> int:
 
 def complete_turns(parts: Iterable[TurnPart]) -> dict[str, str]:
     """Completions for numbers of turns: the latest first, each with its opening."""
-    return {str(each.turn): opening(each.message) for each in reversed(list(parts))}
+    openings: dict[str, str] = {}
+    for each in reversed(list(parts)):
+        openings[str(each.turn)] = opening(each.message)
+    return openings
 
 
 def complete_questions(session: ZkChatSession) -> dict[str, str]:

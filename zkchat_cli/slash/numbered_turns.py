@@ -55,10 +55,14 @@ def resolve_turn(history: Sequence[ZkChatMessage], text: str) -> tuple[TurnPart,
     turn = known[-1].turn if number == LAST else parse_number(number)
     if turn is None or part not in ("", *get_args(Part)):
         raise _not_a_turn(text, number, part)
-    found = tuple(each for each in known if each.turn == turn and part in ("", each.part))
+    found: list[TurnPart] = []
+    for each in known:
+        is_wanted = not part or each.part == part
+        if each.turn == turn and is_wanted:
+            found.append(each)
     if not found:
         raise _no_such_turn(known, turn, part)
-    return found
+    return tuple(found)
 
 
 def _not_a_turn(text: str, number: str, part: str) -> UsageError:
@@ -94,9 +98,9 @@ class BranchSegment(NamedTuple):
     messages: tuple[ZkChatMessage, ...]
     first_turn: int
     last_turn: int
-    # Forks before it
+    # Number of forks before the segment
     depth: int
-    # None if it ends with a fork
+    # The number of the branch that ends here; None if a fork follows
     leaf_number: int | None
     on_current_branch: bool
     contains_head: bool

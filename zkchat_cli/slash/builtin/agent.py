@@ -1,5 +1,7 @@
 """Shows the agent, or switches to another."""
 
+from collections.abc import Sequence
+
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import Lines, Topic, declare_command
@@ -21,8 +23,10 @@ def agent(session: ZkChatSession, argument: str) -> Lines:
     yield styled_line(f"  model {model_text(runtime)}; strategy {runtime.strategy.name}")
     available = [tool.name for tool in runtime.tools]
     yield styled_line(f"  tools: {', '.join(available) or 'none'}")
-    wanted = runtime.agent.tools if runtime.agent is not None else ()
-    missing = [name for name in wanted or () if name not in available]
+    wanted: Sequence[str] = ()
+    if runtime.agent is not None:
+        wanted = runtime.agent.tools or ()
+    missing = [name for name in wanted if name not in available]
     if missing:
         yield styled_line(
             f"  not available with this model, or only with --unsafe: {', '.join(missing)}", "dim"

@@ -71,11 +71,11 @@ def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
         return {}
     with closing(session.store.reopen()) as store:  # completion has its own thread
         segments = branch_segments(store.log(session.conversation.id), None)
-    return {
-        str(each.leaf_number): opening(each.first_question)
-        for each in segments
-        if each.leaf_number is not None
-    }
+    questions: dict[str, str] = {}
+    for segment in segments:
+        if segment.leaf_number is not None:
+            questions[str(segment.leaf_number)] = opening(segment.first_question)
+    return questions
 
 
 COMMAND = declare_command(

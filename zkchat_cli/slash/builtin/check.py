@@ -1,5 +1,6 @@
 """Has the cited sentences of the last answer judged."""
 
+from collections import Counter
 from collections.abc import Generator, Sequence
 
 from zkchat_cli.chat.sentence_judge import judge_by_model, judge_unclear
@@ -31,11 +32,8 @@ def check(session: ZkChatSession, _: str) -> CommandResult | str:
         chunk = session.state.references.chunk(citation.number)
         if chunk:
             passages[citation.number] = chunk.text
-    sentences = [
-        each
-        for each in cited_sentences(answer.content, answer.citations)
-        if not passages.keys().isdisjoint(each.numbers)
-    ]
+    cited = cited_sentences(answer.content, answer.citations)
+    sentences = [each for each in cited if not passages.keys().isdisjoint(each.numbers)]
     if not sentences:
         return "No sentence of the last answer cites a passage."
 
@@ -56,17 +54,17 @@ def _verdict_text(checked: Sequence[CitedSentence], count: int) -> str:
     were checked.
     """
     lines = []
+    counts: Counter[str] = Counter()
     for each in checked:
+        counts[each.support] += 1
         if each.support in _MARKS:
             why = f": {each.reason}" if each.reason else ""
             lines.append(f"- {_MARKS[each.support]} {each.text} {list(each.numbers)}{why}")
     if lines:
         lines.append("")
-    refuted = sum(each.support == "does_not_support" for each in checked)
-    unclear = sum(each.support == "unclear" for each in checked)
     lines.append(
-        f"{len(checked)} of {plural(count, 'cited sentence')} checked: {refuted} not supported, "
-        f"{unclear} unclear."
+        f"{len(checked)} of {plural(count, 'cited sentence')} checked: "
+        f"{counts['does_not_support']} not supported, {counts['unclear']} unclear."
     )
     return "\n".join(lines)
 

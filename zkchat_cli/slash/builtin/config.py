@@ -29,8 +29,10 @@ def config(session: ZkChatSession, argument: str) -> Lines:
 
 def _setting_lines(values: Mapping[str, object], key: str) -> Iterator[StyledLine]:
     """The settings with this key or below it; all for an empty key. Raises ConfigError."""
-    group = f"{key.rstrip('.')}."
-    selected = [each for each in values if not key or each == key or each.startswith(group)]
+    selected = list(values)
+    if key:
+        group = f"{key.rstrip('.')}."
+        selected = [each for each in values if each == key or each.startswith(group)]
     if not selected:
         loader.require_known_key(key, "/config")
     defaults = loader.default_values()

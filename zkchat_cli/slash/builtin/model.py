@@ -33,7 +33,11 @@ def _full_name(session: ZkChatSession, name: str) -> str:
     """The name with its provider, which may be left out if only one has the model."""
     if "/" in name:
         return name
-    matches = [each for each in _model_names(session) if name == each.partition("/")[2]]
+    matches: list[str] = []
+    for full_name in _model_names(session):
+        _provider, _slash, model_name = full_name.partition("/")
+        if model_name == name:
+            matches.append(full_name)
     return matches[0] if len(matches) == 1 else name
 
 
@@ -43,15 +47,20 @@ def _offers(session: ZkChatSession) -> str:
     for offer in offers:
         lines += [f"  {name}" for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
-    with_server = [
-        name for name in providers.names() if providers.provider(name).open_remote is not None
-    ]
+    with_server: list[str] = []
+    for name in providers.names():
+        provider = providers.provider(name)
+        if provider.open_remote is not None:
+            with_server.append(name)
     lines.append(f"/model PROVIDER/NAME switches to another; providers: {', '.join(with_server)}.")
     return "\n".join(lines)
 
 
 def _model_names(session: ZkChatSession) -> list[str]:
-    return [name for offer in session.runtimes.list_models() for name in offer.names]
+    names: list[str] = []
+    for offer in session.runtimes.list_models():
+        names += offer.names
+    return names
 
 
 COMMAND = declare_command(

@@ -29,8 +29,9 @@ def pin(session: ZkChatSession, argument: str) -> str | Lines:
 def _pin_turn(session: ZkChatSession, argument: str) -> str:
     pinned = numbered_turns.resolve_turn(session.history, argument)
     session.stored_state().update_marks([each.message for each in pinned], pinned=True)
-    count = session.runtime.counter.count
-    tokens = sum(count(each.message.content) for each in pinned)
+    tokens = 0
+    for each in pinned:
+        tokens += session.runtime.counter.count(each.message.content)
     turn = pinned[0].turn
     parts = " and ".join(each.part for each in pinned)
     return (

@@ -29,10 +29,10 @@ def resume(session: ZkChatSession, argument: str) -> CommandResult | str | list[
 
 
 def _numbered_lines(others: list[ConversationOverview]) -> list[StyledLine]:
-    lines = [
-        StyledLine((StyledSpan(f"{number:>3}  "), *line.left), line.right)
-        for number, line in enumerate(stored_items.conversation_lines(others), start=1)
-    ]
+    lines: list[StyledLine] = []
+    for number, line in enumerate(stored_items.conversation_lines(others), start=1):
+        left = (StyledSpan(f"{number:>3}  "), *line.left)
+        lines.append(StyledLine(left, line.right))
     lines.append(styled_line("/resume N or /resume ID resumes one.", "dim"))
     return lines
 

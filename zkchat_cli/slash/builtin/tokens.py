@@ -22,7 +22,8 @@ def tokens(session: ZkChatSession, argument: str) -> str:
         f"The next prompt uses {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, "
         "without your message."
     ]
-    lines += _cost_lines("answer", "answers", (each.usage for each in session.archive().messages))
+    usages_of_answers = [each.usage for each in session.archive().messages]
+    lines += _cost_lines("answer", "answers", usages_of_answers)
     lines += _cost_lines("summary", "summaries", _summary_usages(session))
     return "\n".join(lines)
 
