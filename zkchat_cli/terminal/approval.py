@@ -1,6 +1,4 @@
-"""Questions on a screen: whether to do something, to change notes, and to call the tool of another
-program.
-"""
+"""Questions on a screen: whether to do something, to change notes, and to call an external tool."""
 
 import sys
 from collections.abc import Callable, Collection
@@ -25,13 +23,13 @@ from zkchat_cli.vault.edit.transaction import (
 )
 from zkchat_cli.views.turn_steps import call_question, diff_lines
 
-# The answer to a question that Ctrl-C ended
+# The answer that Ctrl-C gives
 STOPPED = "\x03"
 YES = ("y", "yes")
 NO = ("n", "no", "", STOPPED)
 ALL = ("a", "all")
 ALWAYS = ("a", "always")
-# Asks a question that has these choices
+# Asks a question with these choices; returns the text of the answer
 ReadAnswer = Callable[[str, str], str]
 DECLINED_ALL = Decision(
     False, "declined by the user, who wants no more changes in this turn: nothing was changed"
@@ -46,10 +44,11 @@ def read_answer(
 ) -> str:
     """The text of the user's answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input.
 
-    `pause` is entered meanwhile: it lets Ctrl-C answer the question and not stop a turn. Keys that
-    were pressed before it appeared are dropped, because they were meant for something else.
+    `pause` is entered during the question: it lets Ctrl-C answer the question instead of stopping a
+    turn. Keys that were pressed before the question appeared are dropped, because they were meant
+    for something else.
     """
-    # Needed here only
+    # Imported here because only a question needs it
     from zkchat_cli.terminal.plain_input import read_line
 
     if termios is not None and sys.stdin.isatty():
@@ -75,7 +74,7 @@ class ApprovalPrompt:
         self.begin_turn()
 
     def begin_turn(self) -> None:
-        """Forget the answers for all changes of the turn before."""
+        """Forget the answers that held for all changes of the previous turn."""
         self._for_all = ALLOWED if self._yes else None
 
     def __call__(self, change: Change) -> Decision:
@@ -91,14 +90,16 @@ class ApprovalPrompt:
 
 
 def ask_about_call(call: ToolCall, ask: ReadAnswer) -> Decision:
-    """Ask whether to call a tool of another program, this time or always."""
+    """Ask whether to call an external tool, this time or always."""
     text = ask(call_question(call), "y/N, always, or the reason why not")
     return _decide(text, (*YES, *ALWAYS), DECLINED_CALL)._replace(always=text.lower() in ALWAYS)
 
 
 def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
-    """The decision that an answer is. `yes` has the words for yes; a text that is neither yes nor
-    no is the reason why not, which the model gets.
+    """The decision that an answer expresses.
+
+    `yes` has the words for yes. A text that is neither yes nor no is the reason for declining,
+    which the model gets.
     """
     if text.lower() in yes:
         return ALLOWED
@@ -110,7 +111,9 @@ def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
 def choose_approval(
     screen: Screen, ask: ReadAnswer | None, *, unsafe: bool, yes: bool
 ) -> Approve | None:
-    """Who approves changes: the user with `ask`, or everybody with `yes` where nobody can be asked.
+    """What approves changes: the user through `ask`, or with `yes` everything, where nobody can be
+    asked.
+
     None refuses all changes. Raises UsageError for contradictory flags.
     """
     if yes and not unsafe:
@@ -127,8 +130,8 @@ def choose_approval(
 
 
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:
-    """A proposed change as a diff, and the decision: on the screen of a chat, in a pipe on
-    stderr.
+    """Show a proposed change as a diff, or the decision: on the screen in a chat, on stderr in a
+    pipe.
     """
     if screen.columns is None:
         screen = replace(screen, out=screen.err, color=screen.color and screen.err_is_terminal)

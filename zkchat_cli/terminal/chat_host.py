@@ -5,7 +5,7 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-# The first prompt is drawn before the session's modules are loaded
+# Imported only for types: the first prompt is drawn before the session's modules are loaded
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.screen import Screen
@@ -22,17 +22,19 @@ class ChatHost(Protocol):
 
     @property
     def screen(self) -> "Screen":
-        """Where output goes."""
+        """The screen for output."""
 
     def read_answer(self, question: str, choices: str) -> str:
         """Ask the user, and return the text of the answer."""
 
 
 class StartupHost(Protocol):
-    """The chat that the background works for (see startup.py), which calls it from its thread."""
+    """The chat that the background works for (see startup.py). The background calls it from its
+    thread.
+    """
 
     def notify(self) -> None:
-        """Take what the background has finished, at the next opportunity."""
+        """Use what the background has finished, at the next opportunity."""
 
     def measure(self) -> None:
         """Measure the next prompt, and show its size in the toolbar."""

@@ -11,15 +11,17 @@ from typing import NamedTuple
 
 from zkchat_cli.terminal.screen import Screen
 
-# Bytes that xterm accepts in an OSC 52 sequence; other terminals accept at least as many
+# Bytes of the longest OSC 52 sequence that xterm accepts; other terminals accept at least as many
 MAX_SEQUENCE = 74_994
-# Seconds that a program may take to copy
+# Seconds after which a copying program is given up
 TIMEOUT = 2.0
 
 
 class ClipboardProgram(NamedTuple):
-    """A program that copies its standard input. It is tried where the environment `variable` is
-    set, or everywhere if that is empty.
+    """A program that copies its standard input.
+
+    It is tried if the environment variable named `variable` is set, or always if that name is
+    empty.
     """
 
     command: tuple[str, ...]
@@ -57,8 +59,8 @@ def _copy_with_a_program(data: bytes, env: Mapping[str, str]) -> str:
         if program.variable and not env.get(program.variable):
             continue
         with suppress(OSError, subprocess.SubprocessError):
-            # In a session of its own: it keeps running to hold the text, and must not get a Ctrl-C
-            # of the chat
+            # The program runs in a session of its own: it stays alive to hold the text, and must
+            # not get a Ctrl-C of the chat
             subprocess.run(
                 program.command,
                 input=data,

@@ -9,9 +9,10 @@ from rich.text import Text
 
 from zkchat_cli.text.sanitize import sanitize
 
-# Columns for text on the narrowest screen
+# Fewest columns for text, on the narrowest screen
 MIN_TEXT = 8
-# Characters of a line of code; the expressions of some pygments lexers are slow with longer ones
+# Longest line of code, in characters, that is colored: some pygments lexers are slow with longer
+# lines
 MAX_HIGHLIGHTED_LINE = 1000
 MAX_LANGUAGE = 40
 TAB = 4
@@ -31,7 +32,7 @@ _CODE_STYLES = {
 
 
 class CodeRows(NamedTuple):
-    """The rows of a block of code, and how many of them its last line takes."""
+    """The rows of a block of code, and how many of them its last line uses."""
 
     rows: list[Text]
     last_line: int
@@ -46,8 +47,8 @@ def code_rows(source: str, info: str, width: int, console: Console) -> CodeRows:
     rows: list[Text] = []
     last_line = 0
     for line in _highlight(code, _language(info), console).split("\n", allow_blank=True):
-        # A line breaks where it reaches the margin: breaking between words would lose the spaces
-        # between them
+        # A line is cut exactly at the margin: breaking between words would lose the spaces between
+        # them
         pieces = chop_cells(line.plain, room)
         parts = line.divide(accumulate(len(piece) for piece in pieces[:-1]))
         rows += [Text(MARGIN) + part for part in parts]
@@ -65,7 +66,7 @@ def _highlight(code: str, language: str, console: Console) -> Text:
     """Code in the colors of its language; unchanged if the language is unknown."""
     if not language or any(len(line) > MAX_HIGHLIGHTED_LINE for line in code.split("\n")):
         return Text(code)
-    # Pygments costs 30 ms, which only an answer with code pays
+    # Importing pygments takes 30 ms, and only an answer with code needs it
     from rich.syntax import ANSISyntaxTheme, Syntax
 
     theme = ANSISyntaxTheme(

@@ -1,7 +1,8 @@
 """Styled lines in the columns of a screen, without rich, which the first prompt and pipes do not
 load.
 
-rich.table cannot put a cell below the row instead of beside it, which narrow lists of sources need.
+rich.table cannot put a cell below the row instead of at its right, which narrow lists of sources
+need.
 """
 
 import sys
@@ -16,30 +17,32 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 Spans = tuple[StyledSpan, ...]
 GAP = "   "
 MAX_LEFT = 60
-"""Columns, or half the screen, up to which a left part moves the column of the right parts; a
-longer one moves only its own right part.
+"""Columns, at most half the screen, up to which a left part moves the column of the right parts. A
+longer left part moves only its own right part.
 """
-# Columns that the rows of a broken line are indented
+# Columns by which the further rows of a broken line are indented
 INDENT = 4
 TAB = 4
 _ZERO_WIDTH_JOINER = "\u200d"
 
 
 class _MeasuredLine(NamedTuple):
-    """A line with the columns that its parts take."""
+    """A line with the columns that its parts need."""
 
     line: StyledLine
     left: int
     right: int
 
     def fits(self, room: float) -> bool:
-        """Whether it has two parts with room for both side by side."""
+        """Whether the line has two parts, and `room` is enough for both side by side."""
         return bool(self.line.right) and self.left + self.right <= room
 
 
 def lay_out(lines: Iterable[StyledLine], width: int | None, quoted: str = "{}") -> list[Spans]:
-    """The rows of these lines in `width` columns, or of any length: the right parts in one column,
-    long lines broken between words. `quoted` is the format of quoted text.
+    """The rows of these lines in `width` columns, or of any length without a width.
+
+    The right parts form a column, and long lines are broken between words. `quoted` is the format
+    of quoted text.
     """
     measured = [_measure(each, quoted) for each in lines]
     room = sys.maxsize if width is None else width - len(GAP)
@@ -66,7 +69,7 @@ def break_lines(text: str, columns: int) -> str:
 
 
 def count_columns(text: str) -> int:
-    """How many columns a text takes, measured without rich, which costs 20 ms."""
+    """How many columns a text needs, measured without rich, which takes 20 ms to import."""
     if text.isascii():
         return len(text)
     return sum(map(_columns_of, text))
@@ -102,8 +105,9 @@ def _sanitize_spans(spans: Iterable[StyledSpan], quoted: str) -> Spans:
 
 
 def _right_column(lines: Sequence[_MeasuredLine], room: int, width: int | None) -> int:
-    """Where the right parts of these lines begin: behind the longest left part, unless that is very
-    long or some right part would not fit.
+    """The column where the right parts begin: after the longest left part.
+
+    A left part that is very long, or that would leave no room for some right part, does not count.
     """
     max_left = max(MAX_LEFT, (width or 0) // 2)
     column = max((each.left for each in lines if each.left <= max_left), default=0)
@@ -123,7 +127,7 @@ def _break_spans(spans: Spans, indent: int, width: int | None) -> list[Spans]:
     text = joined_text(spans)
     if width is None or count_columns(text) <= width:
         return [spans]
-    # Loads rich
+    # This import loads rich
     from zkchat_cli.terminal.text_layout import line_breaks
 
     indent = min(indent, width // 2)

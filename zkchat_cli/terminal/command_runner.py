@@ -1,6 +1,7 @@
-"""Carry out a line of the chat: show the turn of a message, and do what slash commands want (see
-slash/base.py): print, page, ask, copy, open. A piped chat cannot ask: it raises an error that says
-how to do without, and prints what would be copied or opened.
+"""Executes a line of the chat: shows the turn of a message, and does what slash commands want.
+
+They want to print, page, ask, copy or open (see slash/base.py). A piped chat cannot ask: it raises
+an error that says how to do without, and prints what would be copied or opened.
 """
 
 from collections.abc import Callable, Generator
@@ -27,10 +28,10 @@ from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_error, show_t
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
 
-# Screens of text up to which a result is printed without a pager: the user wants to type the next
-# command at once
+# Screens of text up to which a result is printed without a pager, because the user wants to type
+# the next command at once
 SCREENS = 2
-# Addresses of notes that are remembered during a turn: an open block is drawn many times
+# Addresses of notes that are cached during a turn, because an open block is drawn many times
 MAX_ADDRESSES = 1000
 
 Stoppable = Callable[[], AbstractContextManager[None]]
@@ -38,8 +39,8 @@ Stoppable = Callable[[], AbstractContextManager[None]]
 
 
 def handle_line(line: str, chat: ChatHost, stoppable: Stoppable) -> bool:
-    """Run a command or send a message, and show an error or an interruption; False when it ends the
-    chat.
+    """Run a command or send a message, and show an error or an interruption; returns False when the
+    chat ends.
     """
     before = _last_message(chat.session)
     try:
@@ -60,7 +61,9 @@ def _last_message(session: ZkChatSession) -> ZkChatMessage | None:
 
 
 def _hint_after_stop(before: ZkChatMessage | None, last: ZkChatMessage | None) -> str:
-    """What can be done now, by the last message `before` the stopped line and after it."""
+    """What the user can do after a stop, judged by the last messages `before` the stopped line and
+    after it.
+    """
     if last == before:
         return ""
     is_partial = last is not None and last.role == "assistant" and last.status == "unfinished"
@@ -70,10 +73,11 @@ def _hint_after_stop(before: ZkChatMessage | None, last: ZkChatMessage | None) -
 
 
 def carry_out(command: Callable[[], CommandResult], chat: ChatHost, stoppable: Stoppable) -> bool:
-    """Carry out the result of a command, and of the one that it asks about if the user says yes;
-    False when it ends the chat.
+    """Carry out the result of a command, and of the next one that it asks about if the user says
+    yes.
 
-    Ctrl-C stops the work inside `stoppable`; questions handle their own keys.
+    Returns False when the chat ends. Ctrl-C stops the work inside `stoppable`; questions handle
+    their own keys.
     """
 
     def keep_typed(text: str) -> None:
@@ -96,7 +100,7 @@ def carry_out(command: Callable[[], CommandResult], chat: ChatHost, stoppable: S
     if result.input_text:
         chat.next_input = result.input_text
     if result.question is not None:
-        # Enter alone, Ctrl-C and anything else are a no
+        # Enter alone, Ctrl-C and anything else mean no
         answer = chat.read_answer(result.question.text, "y/N")
         if answer.lower() in YES:
             return carry_out(result.question.run, chat, stoppable)
@@ -140,7 +144,7 @@ def _text_of(note: NoteToOpen) -> str:
 
 
 def _take_turn(events: Generator[Event, None, None], chat: ChatHost) -> None:
-    """Run a turn and show it; with a failed one its error, and with an answer notes to read."""
+    """Run a turn and show it: a failed one with its error, an answer with notes to read."""
     screen = chat.screen
     session = chat.session
     approve = session.services.approve
@@ -172,7 +176,7 @@ def _display_options(session: ZkChatSession) -> DisplayOptions:
 
 
 def _link_targets(session: ZkChatSession) -> LinkTargets:
-    """What a click on a note or a source in the answer opens."""
+    """What opens when the user clicks a note or a source in the answer."""
     address = note_opener(session.vault.root)
 
     @lru_cache(maxsize=MAX_ADDRESSES)
@@ -191,8 +195,8 @@ def _link_targets(session: ZkChatSession) -> LinkTargets:
 
 
 def _print_related(session: ZkChatSession, screen: Screen) -> None:
-    """A line with notes that are related to the answer: as many as it holds, if the settings want
-    them.
+    """Print a line with notes that are related to the answer: as many as fit, if the settings allow
+    it.
     """
     if not session.runtime.settings.chat.show_related:
         return
@@ -222,10 +226,10 @@ def print_result(result: CommandResult, screen: Screen) -> None:
 def run_piped(
     line: str, session: ZkChatSession, screen: Screen, print_remark: RemarkPrinter, max_sources: int
 ) -> ZkChatSession | None:
-    """Run a command or send a message without a terminal. Returns the session to continue with,
-    None at the end of the chat.
+    """Run a command or send a message without a terminal.
 
-    Raises the error of a turn that failed.
+    Returns the session to continue with, None at the end of the chat. Raises the error of a turn
+    that failed.
     """
     result = slash.run_line(line, session)
     _refuse_questions(result)
@@ -249,8 +253,8 @@ def run_piped(
 
 
 def _refuse_questions(result: CommandResult) -> None:
-    """Raise UsageError, with another way to do it, for what only a user at a terminal can answer or
-    edit.
+    """Raise UsageError for what only a user at a terminal can answer or edit; it names
+    another way.
     """
     if result.question is not None:
         raise UsageError(

@@ -21,22 +21,22 @@ _REFERENCE = re.compile(
     """,
     re.VERBOSE,
 )
-"""A citation, or an address of the web."""
+"""A citation, or a web address."""
 _NUMBER = re.compile(r"\d+")
-# Characters at the end of an address that belong to the sentence around it
+# Characters at the end of an address that belong to the surrounding sentence
 _PUNCTUATION = ".,;:!?'*_~"
 _EMPHASIS = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
 class InlineText:
-    """The `text` of a block's inline tokens."""
+    """The styled text of a block's inline tokens, in `text`."""
 
     def __init__(self, tokens: Sequence[Token], links: LinkTargets) -> None:
         self.text = Text()
         self._links = links
-        # The address of the link that is open; empty outside of one
+        # The address of the open link; empty outside of a link
         self._href = ""
-        # Where the tokens that are open begin
+        # Start positions of the tokens that are open
         starts: list[int] = []
         for token in tokens:
             if token.nesting > 0:
@@ -82,7 +82,7 @@ class InlineText:
         self._href = ""
 
     def _add_strike_mark(self, _: Token, __: int) -> None:
-        # Not every terminal can strike text through
+        # Some terminals cannot strike text through
         self._append("~~")
 
     # what they share
@@ -91,8 +91,9 @@ class InlineText:
         self.text.append(sanitize_name(text), style or None)
 
     def _end_link(self, start: int, target: str) -> None:
-        """Make the text since `start` a link. The target is shown too, because not every terminal
-        can open links.
+        """Make the text since `start` a link.
+
+        The target is printed too, because some terminals cannot open links.
         """
         shown = self.text.plain[start:]
         self.text.stylize("underline", start)
@@ -101,7 +102,7 @@ class InlineText:
         self.text.stylize(Style(link=web_address(target) or self._links.note(target)), start)
 
     def _add_words(self, text: str) -> None:
-        """Plain text, with its citations and addresses of the web as links."""
+        """Plain text, with its citations and web addresses as links."""
         at = 0
         for found in _REFERENCE.finditer(text):
             self._append(text[at : found.start()])
@@ -140,11 +141,13 @@ _ADD: Mapping[str, Callable[[InlineText, Token, int], None]] = {
     "s_open": InlineText._add_strike_mark,
     "s_close": InlineText._add_strike_mark,
 }
-"""What adds a token of each type; others, such as the marks of emphasis, add no text."""
+"""The methods that add the text of a token, by its type. Other tokens, such as the marks of
+emphasis, add no text.
+"""
 
 
 def _without_punctuation(url: str) -> str:
-    """An address without the end of the sentence around it, such as `).`."""
+    """An address without the end of the surrounding sentence, such as `).`."""
     url = url.rstrip(_PUNCTUATION)
     while url.endswith(")") and url.count(")") > url.count("("):
         url = url[:-1].rstrip(_PUNCTUATION)

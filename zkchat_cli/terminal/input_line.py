@@ -31,12 +31,12 @@ from zkchat_cli.views.text import PROMPT
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
-# Seconds that the toolbar may take to be drawn after the first prompt
+# Longest time in seconds between the first prompt and the drawing of its toolbar
 TOOLBAR_DELAY = 0.03
 STYLE = {
     "bottom-toolbar": "noreverse",
     "bottom-toolbar.text": "",
-    # prompt_toolkit's has a contrast of 3.5
+    # prompt_toolkit's own color has a contrast of only 3.5
     "completion-menu.completion.current": "noreverse bg:#444444 #ffffff",
 }
 CONTINUATION = "… "
@@ -48,8 +48,9 @@ _GRAY_STEP = 10
 
 
 class InputLine:
-    """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
+    """The input line.
 
+    `ask` waits for a line; meanwhile `update` and `call_soon` may be called from any thread.
     `on_drawn` is called when the first prompt and its toolbar are on the screen, perhaps twice and
     from another thread.
     """
@@ -69,7 +70,7 @@ class InputLine:
         self._on_change = on_change
         self._on_drawn = on_drawn
         self._is_drawn = False
-        # Without colors it would look like typed text
+        # Without colors the placeholder would look like typed text
         self._placeholder = FormattedText()
         if screen.color:
             self._placeholder.append((_gray(screen.palette), PLACEHOLDER))
@@ -81,8 +82,8 @@ class InputLine:
             key_bindings=prompt_keys(self._pastes, self._quit_hint),
             completer=completer,
             complete_in_thread=True,
-            # Only where something can be completed: prompt_toolkit keeps lines free for the menu
-            # while this is true
+            # Off if nothing can be completed: while this is true, prompt_toolkit keeps lines free
+            # for the menu
             complete_while_typing=Condition(self._can_complete),
             reserve_space_for_menu=MENU_LINES,
             bottom_toolbar=self._toolbar_text,
@@ -92,14 +93,15 @@ class InputLine:
             color_depth=None if screen.color else ColorDepth.DEPTH_1_BIT,
             style=Style.from_dict(STYLE),
         )
-        # The toolbar is right below the line
+        # Puts the toolbar right below the line
         self._session.layout.current_window.dont_extend_height = Always()
         self._session.app.after_render += self._on_render
         self._session.default_buffer.on_text_changed += self._on_text_changed
 
     def ask(self, default: str = "") -> str:
-        """The next line, pastes in full. Raises EOFError at the end of the input or after
-        `end_input`, KeyboardInterrupt on SIGINT.
+        """The next line, with its pastes in full.
+
+        Raises EOFError at the end of the input or after `end_input`, KeyboardInterrupt on SIGINT.
         """
         self._quit_hint.clear()
         self._on_change(default)
@@ -109,7 +111,7 @@ class InputLine:
 
     @property
     def text(self) -> str:
-        """The line that is being typed, pastes in full."""
+        """The line that is being typed, with its pastes in full."""
         return self._pastes.unfold(self._session.default_buffer.text)
 
     def use_vi_keys(self) -> None:
@@ -122,12 +124,14 @@ class InputLine:
         """Run `action` in the thread that waits for keys, if one does."""
         loop = self._session.app.loop
         if loop is not None:
-            # It may have just ended
+            # The prompt may have just ended
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(action)
 
     def end_input(self, *, erase: bool = False) -> None:
-        """End the prompt like the end of the input does; `erase` removes it from the screen."""
+        """End the prompt in the same way as the end of the input; `erase` removes it from the
+        screen.
+        """
         self._session.app.erase_when_done = erase
         self.call_soon(lambda: exit_prompt(self._session.app, EOFError))
 
@@ -138,13 +142,13 @@ class InputLine:
             self.toolbar = self.toolbar._replace(**changes)
             changed = self.toolbar != before
         if changed:
-            # From another thread this fails while the prompt ends
+            # From another thread this fails if the prompt is just ending
             self.call_soon(self._session.app.invalidate)
 
     # in the thread of the prompt
 
     def complete(self) -> None:
-        """Compute the completions again, because more is known now, unless the user is choosing
+        """Compute the completions again, because more is known now; not while the user is choosing
         one.
         """
         state = self._session.default_buffer.complete_state
@@ -152,10 +156,10 @@ class InputLine:
             self._session.default_buffer.start_completion()
 
     def print_above(self, show: Callable[[], None]) -> None:
-        """Print something above the prompt and redraw the prompt below.
+        """Print something above the prompt and redraw the prompt below it.
 
-        The terminal stays in its raw mode: prompt_toolkit's `run_in_terminal` leaves it for a
-        moment, and an Enter in that moment would arrive as Ctrl+J.
+        The terminal stays in raw mode: prompt_toolkit's `run_in_terminal` leaves it for a moment,
+        and an Enter in that moment would arrive as Ctrl+J.
         """
         app = self._session.app
         if app.is_running:
@@ -174,7 +178,7 @@ class InputLine:
         return FormattedText(self.toolbar.fragments(self._session.output.get_size().columns))
 
     def _placeholder_text(self) -> FormattedText:
-        # Not once the line is done, so that an empty line stays empty
+        # No placeholder after the line is sent, so that an empty line stays empty
         return FormattedText() if self._session.app.is_done else self._placeholder
 
     def _on_text_changed(self, _: object) -> None:
@@ -182,8 +186,10 @@ class InputLine:
         self._on_change(self.text)
 
     def _on_render(self, app: "Application[str]") -> None:
-        """The toolbar is in the second drawing, as soon as the terminal has reported the cursor's
-        position; some terminals never do.
+        """Note that the prompt is drawn.
+
+        The second drawing has the toolbar, once the terminal has reported the cursor's position;
+        some terminals never do.
         """
         if not self._is_drawn:
             self._is_drawn = True
@@ -194,12 +200,12 @@ class InputLine:
 
 
 def _continuation(width: int, _line: int, wrapped: int) -> str:
-    """What is before each row of the line but its first: a mark where the user began it."""
+    """The text before each further row of the line: a mark where the user began the row."""
     return " " * width if wrapped else CONTINUATION.rjust(width)
 
 
 def _gray(palette: Palette | None) -> str:
-    """The color of the placeholder, as prompt_toolkit names it."""
+    """The color of the placeholder, in prompt_toolkit's notation."""
     if palette is None:
         return "ansibrightblack"
     brightness = _GRAY_BRIGHTNESS + _GRAY_STEP * (palette["dim"] - _FIRST_GRAY)

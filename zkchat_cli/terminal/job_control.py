@@ -1,10 +1,10 @@
-"""Who gets the keys and the signals: the chat while it works, or a program of the user in the
-foreground (an editor, a pager).
+"""Decides who gets the keys and the signals: the chat, or a program in the foreground (an editor, a
+pager).
 
 Ctrl-C, `kill` and a closed terminal all raise one KeyboardInterrupt, so that a partial answer is
-always stored. At the prompt Ctrl-C is a key: see input_line.py. Programs get the terminal as a
-shell would give it, and nothing runs through a shell, so the name of a file cannot become a
-command.
+always stored. At the prompt Ctrl-C is a key: see input_line.py. Programs get the terminal in the
+state in which a shell would give it to them, and nothing runs through a shell, so that the name of
+a file cannot become a command.
 """
 
 import os
@@ -33,8 +33,8 @@ TERMINATION_SIGNALS = tuple(
 )
 PAGER = "less -R"
 LESS = {"LESS": "FRX~PsSpace shows more, q leaves$", "LESSCHARSET": "utf-8", "LESSSECURE": "1"}
-"""As git sets it: text that fits the screen is only printed, and the text stays on the screen
-afterwards; and less runs no commands.
+"""Options of less, similar to git's: text that fits the screen is only printed, and the text stays
+on the screen afterwards. less runs no commands.
 """
 INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 # The exit code with which a shell reports a program that cannot be run
@@ -47,7 +47,7 @@ READ_SIZE = 4096
 def handle_signals(
     handler: Callable[[int, FrameType | None], Any], *numbers: int
 ) -> Iterator[None]:
-    """Handle these signals in the block; as before at its end."""
+    """Handle these signals in the block; afterwards they are handled as before."""
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
@@ -57,7 +57,9 @@ def handle_signals(
 
 
 class InterruptHandler:
-    """While `installed`, signals interrupt only code inside `stoppable`. `on_termination` is called
+    """Turns signals into interruptions.
+
+    While `installed`, signals interrupt only code inside `stoppable`. `on_termination` is called
     for SIGTERM and SIGHUP elsewhere.
     """
 
@@ -67,13 +69,13 @@ class InterruptHandler:
         self._stoppable = False
 
     def installed(self) -> AbstractContextManager[None]:
-        """The block in which signals come here."""
+        """The block in which this handler receives the signals."""
         return handle_signals(self._handle, signal.SIGINT, *TERMINATION_SIGNALS)
 
     @contextmanager
     def stoppable(self) -> Iterator[None]:
-        """The first signal raises KeyboardInterrupt in this block; later ones are ignored, so that
-        it can clean up.
+        """The block in which the first signal raises KeyboardInterrupt; later ones are ignored, so
+        that the block can clean up.
         """
         self._stoppable = True
         try:
@@ -83,8 +85,9 @@ class InterruptHandler:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """While a question is shown inside `stoppable`: Ctrl-C answers it. Raises KeyboardInterrupt
-        at the end if the program is to end.
+        """The block for a question inside `stoppable`: Ctrl-C answers the question.
+
+        Raises KeyboardInterrupt at the end if the program should end.
         """
         stoppable = self._stoppable
         self._stoppable = False
@@ -110,13 +113,13 @@ class InterruptHandler:
 def terminal_mode(
     *, buffered: bool = False, translate_enter: bool = True, suspends: bool = False
 ) -> Iterator[None]:
-    """The terminal in the mode in which a shell gives it to a program, whatever the chat has set;
-    as it was before at the end of the block.
+    """The block in which the terminal has the mode that a program expects from a shell.
 
-    `buffered`: keys are not echoed and wait for the next prompt, Enter included. An Enter that is
-    translated and that the program does not read reaches the prompt as Ctrl+J, which starts a line.
-    Ctrl-Z only `suspends` where that is wanted: less as we run it (LESSSECURE) would not stop with
-    us, and a shell would not restore a buffered mode after `fg`.
+    The mode of the chat is restored at the end of the block. `buffered`: keys are not echoed and
+    wait for the next prompt, including Enter. An Enter that is translated and that the program does
+    not read reaches the prompt as Ctrl+J, which starts a line. Ctrl-Z `suspends` only on request:
+    less with our options (LESSSECURE) would not stop together with us, and a shell would not
+    restore a buffered mode after `fg`.
     """
     if termios is None or not sys.stdin.isatty():
         yield
@@ -143,10 +146,11 @@ def terminal_mode(
 def run_in_foreground(
     command: Sequence[str], *, stdin: bytes | None = None, env: dict[str, str] | None = None
 ) -> int:
-    """Run a program until it ends and return its exit code. Raises OSError or ValueError when it
-    cannot be started.
+    """Run a program until it ends and return its exit code.
+
+    Raises OSError or ValueError if it cannot be started.
     """
-    # A handler, unlike SIG_IGN, is not inherited
+    # Unlike SIG_IGN, a program does not inherit a handler
     ignore = handle_signals(lambda *_: None, signal.SIGINT)
     with ignore, terminal_mode(translate_enter=not _is_less(command)):
         return subprocess.run(command, input=stdin, env=env, check=False).returncode
@@ -160,10 +164,11 @@ def page(
     line: int = 1,
     keep_typed: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Show text (already sanitized) in the user's pager if it is longer than that many screens;
-    else print it. less begins at the `line`.
+    """Show sanitized text in the user's pager if it is longer than `screens` screens; otherwise
+    print it.
 
-    `keep_typed` gets what was typed before the pager started, which would take it for commands.
+    less begins at the `line`. `keep_typed` receives what was typed before the pager started: the
+    pager would take it for commands.
     """
     if _needs_pager(text, screen, screens):
         keep_typed(_take_typed())
@@ -171,7 +176,7 @@ def page(
         if code == 0:
             return
         if code in INTERRUPTED:
-            # After the ^C that the terminal has printed
+            # Begin a new row after the ^C that the terminal has printed
             text = "\n"
         else:
             name = _pager()[0]
@@ -209,7 +214,7 @@ def _run_pager(text: str, line: int) -> int:
 
 
 def _take_typed() -> str:
-    """What was typed and not read so far, without keys that are no text."""
+    """What was typed but not read so far, without keys that are not text."""
     typed = b""
     with suppress(OSError, ValueError):
         while sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0]:
@@ -225,8 +230,10 @@ def _take_typed() -> str:
 def paged(
     screen: Screen, screens: int = 1, keep_typed: Callable[[str], None] = lambda _: None
 ) -> Iterator[Screen]:
-    """A screen for long output: on a terminal it goes through `page` at the end of the block,
-    elsewhere it is written at once.
+    """A screen for long output.
+
+    On a terminal the output goes through `page` at the end of the block, elsewhere it is written at
+    once.
     """
     if not screen.out.isatty():
         yield screen
@@ -237,5 +244,7 @@ def paged(
 
 
 def _is_less(command: Sequence[str]) -> bool:
-    """Whether the program knows `+LINE`, and takes Enter as the terminal sends it."""
+    """Whether the program is less, which knows `+LINE`, and reads Enter as the terminal
+    sends it.
+    """
     return os.path.basename(command[0]) == "less"  # noqa: PTH119, RUF100

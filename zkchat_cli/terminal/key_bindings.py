@@ -29,7 +29,7 @@ def prompt_keys(pastes: Pastes, quit_hint: QuitHint) -> KeyBindings:
     # In a search (Ctrl+R) Enter and Ctrl+C belong to the search
     at_prompt = has_focus(DEFAULT_BUFFER)
     keys.add("enter", filter=at_prompt)(_send)
-    # Vi would wait after each Escape whether Enter follows
+    # Vi mode would wait after each Escape for a possible Enter
     keys.add("escape", "enter", filter=at_prompt & emacs_mode)(_start_line)
     keys.add("c-j", filter=at_prompt)(_start_line)
     keys.add("tab", filter=at_prompt)(_complete)
@@ -43,7 +43,7 @@ def prompt_keys(pastes: Pastes, quit_hint: QuitHint) -> KeyBindings:
         buffer = event.current_buffer
         if buffer.text:
             buffer.reset()
-            # A reset does not fire it
+            # A reset does not fire this event
             buffer.on_text_changed.fire()
         elif quit_hint.text:
             event.app.exit(exception=EOFError)
@@ -77,8 +77,9 @@ def _add_paste_keys(keys: KeyBindings, pastes: Pastes) -> None:
     @keys.add("c-x", "c-e", filter=at_prompt & ~has_selection & (emacs_mode | vi_insert_mode))
     @keys.add("v", filter=at_prompt & vi_navigation_mode & ~has_selection)
     def _(event: KeyPressEvent) -> None:
-        """Edit the line in the editor, with pastes in full. It is not sent before Enter, so that
-        nothing is sent unseen.
+        """Edit the line in the editor, with pastes in full.
+
+        The line is sent only by Enter, so that nothing is sent unseen.
         """
         buffer = event.current_buffer
         buffer.text = pastes.unfold(buffer.text)
@@ -105,8 +106,10 @@ def _start_line(event: KeyPressEvent) -> None:
 
 
 def _complete(event: KeyPressEvent) -> None:
-    """Select the next completion. Without any, compute them, and select the first one when it is
-    there and the line is still the same: prompt_toolkit ignores a Tab meanwhile.
+    """Select the next completion.
+
+    If there are none, compute them, and select the first one when it arrives and the line is still
+    the same: until then prompt_toolkit ignores Tab.
     """
     buffer = event.current_buffer
     line = buffer.text
@@ -128,7 +131,7 @@ def _complete(event: KeyPressEvent) -> None:
 
 
 def _continue_link(event: KeyPressEvent) -> None:
-    """Right after a link: continue inside it with a heading."""
+    """Continue inside a link with a heading, if the cursor is right after the link."""
     event.current_buffer.delete_before_cursor(len(_LINK_END))
     event.current_buffer.insert_text(event.data)
 

@@ -12,9 +12,11 @@ WEB = ("http://", "https://", "mailto:")
 
 
 class LinkTargets(NamedTuple):
-    """The addresses that a click on a link in an answer opens (OSC 8): of a note by the text in
-    `[[…]]`, of a source by its number. None where nothing opens it. They are percent-encoded ASCII,
-    so that a file name cannot end the escape sequence or begin another one.
+    """The addresses that a click on a link in an answer opens (OSC 8).
+
+    There is one for a note, by the text in `[[…]]`, and one for a source, by its number; None if
+    nothing opens it. Addresses are percent-encoded ASCII, so that a file name cannot end the escape
+    sequence or begin another one.
     """
 
     note: Callable[[str], str | None] = lambda _: None
@@ -25,8 +27,9 @@ NO_LINKS = LinkTargets()
 
 
 def note_opener(root: Path) -> Callable[[str], str | None]:
-    """Returns the address that opens the note at a path relative to `root`. A path that leads out
-    of it, which an imported conversation can contain, has none.
+    """Returns a function from a path relative to `root` to the address that opens the note.
+
+    A path that leads out of `root`, which an imported conversation can contain, has no address.
     """
 
     def address(relative_path: str) -> str | None:

@@ -16,11 +16,11 @@ from zkchat_cli.terminal.table_layout import table_rows
 from zkchat_cli.terminal.text_layout import wrap
 
 MAX_RULE = 60
-# Rows at the end of a paragraph that may change, because a mark in them may begin emphasis, code or
-# a link
+# Rows at the end of a paragraph that may still change, because a mark in them may begin emphasis,
+# code or a link
 OPEN_ROWS = 8
 _TASK = re.compile(r"\[([ xX])\](?:\s+|\Z)")
-# By level
+# Styles of headings, by level
 _HEADINGS = ("", "bold underline", "bold", "bold italic")
 # Blocks that always have an empty row before and after them
 _APART = ("fence", "table")
@@ -28,9 +28,11 @@ _APART = ("fence", "table")
 
 @dataclass
 class BlockRenderer:
-    """Draws the blocks of a source one after the other. `previous` is the type of the last one that
-    was drawn, empty before the first; `unsure` is how many of its last rows may still change when
-    more text comes: of code the last line, of a table all.
+    """Draws the blocks of a source one after the other.
+
+    `previous` is the type of the last block that was drawn, empty before the first. `unsure` is how
+    many of its last rows may still change when more text comes: for code the last line, for a table
+    all rows.
     """
 
     lines: Sequence[str]
@@ -40,7 +42,7 @@ class BlockRenderer:
     unsure: int = 0
 
     def draw(self, node: SyntaxTreeNode, width: int) -> list[Text]:
-        """The rows of a block, with the empty row before it, if it needs one."""
+        """The rows of a block, after an empty row if the block needs one."""
         begin = node.map[0] if node.map else 0
         is_after_blank = begin > 0 and is_blank(self.lines[begin - 1])
         is_apart = node.type in ("heading", *_APART) or self.previous in _APART
@@ -89,7 +91,7 @@ class BlockRenderer:
             first = rest = ""
         rows: list[Text] = []
         for child in node.children:
-            # No empty row before the first one
+            # The first block has no empty row before it
             draw = self._block if child is node.children[0] else self.draw
             rows += draw(child, width - len(first))
         if not first:
@@ -113,7 +115,7 @@ class BlockRenderer:
     def _table(self, node: SyntaxTreeNode, width: int) -> list[Text]:
         lines: list[list[Text]] = []
         aligns: list[str] = []
-        # The head and the body
+        # A table has two parts: head and body
         for part in node.children:
             for row in part.children:
                 lines.append([self._inline(cell) for cell in row.children])
@@ -130,8 +132,8 @@ def is_blank(line: str) -> bool:
 
 
 def _take_task_marker(item: SyntaxTreeNode) -> str:
-    """Take the box of a task off the text of an item, and return the sign for it; empty if it is no
-    task.
+    """Remove the box of a task from the text of an item, and return the sign for it; empty if the
+    item is not a task.
     """
     if not item.children or item.children[0].type != "paragraph":
         return ""

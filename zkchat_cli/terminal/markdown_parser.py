@@ -1,6 +1,6 @@
-"""The Markdown of an answer: CommonMark with tables, wikilinks and line breaks in HTML.
+"""Parses the Markdown of an answer: CommonMark with tables, wikilinks, and line breaks in HTML.
 
-The parser is lenient, because models are: four spaces do not make code, a line of dashes is no
+The parser is lenient, because models are: four spaces do not make code, a line of dashes is not a
 heading, HTML is text.
 """
 
@@ -23,8 +23,9 @@ _CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
 
 
 def parse_blocks(source: str) -> list[SyntaxTreeNode]:
-    """The blocks of an answer in their order. Instead of a list, these are its items: what comes
-    before the last of them cannot change any more when text is added.
+    """The blocks of an answer in their order; a list is replaced by its items.
+
+    Everything before the last block stays the same when text is added.
     """
     blocks: list[SyntaxTreeNode] = []
     for node in SyntaxTreeNode(_parser().parse(_escape_pipes(source))).children:
@@ -36,7 +37,7 @@ def parse_blocks(source: str) -> list[SyntaxTreeNode]:
 
 
 def _escape_pipes(source: str) -> str:
-    """The source with the pipes escaped that are in links and code inside a table: models do not
+    """The source with escaped pipes in those links and code that are inside a table: models do not
     escape them.
     """
     if "|" not in source:

@@ -1,5 +1,4 @@
-"""Onboarding: at a terminal, where nothing names a vault, two questions choose the notes and the
-model.
+"""Onboarding: if nothing names a vault, two questions at a terminal choose the notes and the model.
 
 The answers are saved to the settings unless the user says no. Ctrl-C leaves and changes nothing.
 """
@@ -29,17 +28,17 @@ from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.filesystem import find_vaults
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
-# Seconds that servers have to list their models
+# Seconds in which a server must list its models
 SERVER_TIMEOUT = 2.0
 MAX_MODELS = 8
 MAX_HOSTED = 3
-# Digits of an answer that are read
+# Longest number, in digits, that is read as an answer
 MAX_DIGITS = 9
-# llama.cpp's own variable: it must not get a key of OpenAI
+# llama.cpp has a variable of its own, because it must not get a key of OpenAI
 LLAMA_KEY = "LLAMA_API_KEY"
 
 
-# Answers that are a yes; Enter alone is one
+# Answers that mean yes; Enter alone is one
 YES = ("", "y", "yes")
 _QUESTION = "Which model should answer?"
 
@@ -48,7 +47,10 @@ ModelSettings = dict[str, str]
 
 
 class FirstChoice(NamedTuple):
-    """What the user chose; None is what is configured. `settings` are further ones of the model."""
+    """What the user chose; None means the configured value.
+
+    `settings` are further settings that the model needs.
+    """
 
     vault: Path | None
     model: str | None
@@ -56,8 +58,10 @@ class FirstChoice(NamedTuple):
 
 
 def run_onboarding(model: str | None, env: Mapping[str, str], screen: Screen) -> FirstChoice:
-    """Ask for the vault and the model, where nothing names them; `model` is the one that the
-    command line names. Raises EOFError when the input ends.
+    """Ask for the vault and the model if nothing names them; `model` is the one from the command
+    line.
+
+    Raises EOFError when the input ends.
     """
     loaded = load_settings(StartupOptions(model=model), env, Path.cwd())
     if vault_folder(loaded) is not None:
@@ -74,7 +78,7 @@ def run_onboarding(model: str | None, env: Mapping[str, str], screen: Screen) ->
         model = _ask_model(loaded, offers, screen)
         model_settings = offers.get(model, {})
         settings |= model_settings | {"model": model}
-    # Trying it out changes nothing
+    # Trying it with the demo changes no settings
     if settings not in ({}, {"model": "offline"}):
         _offer_to_save(settings, loaded, screen)
     folder = Path(vault) if vault else demo_vault(loaded.paths)
@@ -110,8 +114,9 @@ def _offer_to_save(settings: Mapping[str, str], loaded: LoadedConfig, screen: Sc
 
 
 def _model_offers(loaded: LoadedConfig) -> dict[str, ModelSettings]:
-    """The models that can be used now, those of this machine first, each with the further settings
-    that it needs.
+    """The models that can be used now, each with the further settings that it needs.
+
+    Those of this machine come first.
     """
     local: dict[str, ModelSettings] = {}
     hosted: dict[str, ModelSettings] = {}
@@ -132,7 +137,7 @@ def _model_offers(loaded: LoadedConfig) -> dict[str, ModelSettings]:
 
 
 def _llama_cpp_offers(names: Iterable[str], address: str) -> dict[str, ModelSettings]:
-    """The models of a llama.cpp server, which are used like OpenAI's."""
+    """The models of a llama.cpp server, which are called in the same way as OpenAI's."""
     needed = {"openai.base_url": address, "openai.key_variable": LLAMA_KEY}
     return {name.replace("llama.cpp/", "openai/", 1): needed for name in names}
 
@@ -142,14 +147,17 @@ def _is_chat_model(name: str) -> bool:
 
 
 def _best_names(names: Sequence[str], begins: Sequence[str]) -> list[str]:
-    """A few names with the wanted beginnings, in the order of these; if there are none, any."""
+    """A few names that begin with one of these texts, in the order of the texts; if there are none,
+    any names.
+    """
     found = [name for begin in begins for name in names if name.startswith(begin)]
     return list(found or names)[:MAX_HOSTED]
 
 
 def _preferred_models(name: str) -> tuple[str, ...]:
-    """How the models to offer begin, among the many that a hosted provider lists; empty for a
-    server of this machine.
+    """The beginnings of the models to offer, among the many that a hosted provider lists.
+
+    Empty for a server of this machine.
     """
     if name not in providers.names():
         return ()
@@ -168,7 +176,7 @@ def _ask_vault(screen: Screen) -> str:
     choices["the built-in demo notes, to try it out"] = ""
     question = "Which notes do you want to chat with?"
     while answer := _ask(screen, question, choices, "or type the path of a folder"):
-        # `~nobody`, a NUL
+        # Errors of paths such as `~nobody`, or with a NUL
         with suppress(OSError, RuntimeError, ValueError):
             folder = Path(answer).expanduser().resolve()
             if any(name.lower().endswith(NOTE_SUFFIXES) for name in list_files(folder)):
@@ -178,7 +186,9 @@ def _ask_vault(screen: Screen) -> str:
 
 
 def _ask(screen: Screen, question: str, choices: Mapping[str, str], alternative: str) -> str:
-    """The value of the chosen label, by number or Enter for the first; or any other text."""
+    """The value of the label that was chosen by number, or the first one after Enter; any other
+    text is returned.
+    """
     screen.print(f"\n{question}")
     for number, label in enumerate(choices, 1):
         screen.print(f"  {number}  {sanitize_name(label)}")

@@ -2,23 +2,27 @@
 
 import re
 
-# Lines from which a paste is folded, and characters beyond which it is
+# A paste is folded if it has this many lines, or more than this many characters
 MAX_LINES = 8
 MAX_CHARACTERS = 1_500
 _LABEL = re.compile(r"\[pasted [^\[\]\n]*\]")
 
 
 class Pastes:
-    """The long pastes of a chat, for its whole duration: the input history may contain any of them.
-    The input line has `[pasted 120 lines]` instead of the text.
+    """The long pastes of a chat, for its whole duration, because the input history may contain any
+    of them.
+
+    The input line shows `[pasted 120 lines]` instead of the text.
     """
 
     def __init__(self) -> None:
-        # By label
+        # The pasted texts, by label
         self._texts: dict[str, str] = {}
 
     def fold(self, text: str) -> str:
-        """The text to insert for a paste: a label, or a short text itself, with `\\n` line ends."""
+        """The text to insert for a paste, with `\n` line ends: a label, or the text itself if it is
+        short.
+        """
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if text.count("\n") < MAX_LINES and len(text) <= MAX_CHARACTERS:
             return text
@@ -36,9 +40,7 @@ class Pastes:
         return _LABEL.sub(lambda label: self._texts.get(label[0], label[0]), line)
 
     def label_at_end(self, text: str) -> str:
-        """The label that the text ends with, which is deleted as a whole; empty if there is
-        none.
-        """
+        """The label at the end of the text, which is deleted as a whole; empty if there is none."""
         for label in self._texts:
             if text.endswith(label):
                 return label

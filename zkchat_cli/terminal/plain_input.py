@@ -1,8 +1,7 @@
-"""The input line for a screen reader and for a terminal without escape sequences (`TERM=dumb`): as
-in a shell, only what is typed appears.
+"""The input line for a screen reader and for a terminal without escape sequences (`TERM=dumb`).
 
-It uses readline: prompt_toolkit writes the whole line again when it is sent, and its menus and its
-toolbar while the user types.
+As in a shell, only what is typed appears. It uses readline: prompt_toolkit writes the whole line
+again when it is sent, and its menus and its toolbar while the user types.
 """
 
 import signal
@@ -23,15 +22,15 @@ with suppress(ImportError):  # Windows: its console edits lines itself
 
 SPOKEN_PROMPT = "you: "
 QUIT_HINT = "Press Ctrl-C again, or Ctrl-D, to quit."
-# Seconds between two Ctrl-C that quit: long enough to hear the hint
+# Seconds within which a second Ctrl-C quits: long enough to hear the hint
 QUIT_WITHIN = 10.0
 MAX_RECALLED = 1000
 
 
 class PlainInputLine:
-    """Has the methods of `InputLine`. Only `ask` shows anything."""
+    """Has the methods of `InputLine`; only `ask` shows anything."""
 
-    # The line being typed, which readline does not tell
+    # The line being typed; always empty, because readline does not tell it
     text = ""
 
     def __init__(self, prompt: str, completer: InputCompleter, history: VaultHistory) -> None:
@@ -41,12 +40,14 @@ class PlainInputLine:
         self._matches: list[str] = []
         self._asked_before = False
         self._is_reading = False
-        # When Ctrl-C was pressed last, in seconds of the monotonic clock
+        # The time of the last Ctrl-C, in seconds of the monotonic clock
         self._interrupted_at = float("-inf")
 
     def ask(self, default: str = "") -> str:
-        """The next line. Raises EOFError at the end of the input or after a second Ctrl-C,
-        KeyboardInterrupt after the first.
+        """The next line.
+
+        Raises EOFError at the end of the input or after a second Ctrl-C, KeyboardInterrupt after
+        the first.
         """
         if not self._asked_before:
             self._set_up_readline()
@@ -71,19 +72,19 @@ class PlainInputLine:
         return line
 
     def _set_up_readline(self) -> None:
-        """Tell readline the history of the vault, which is known now, and how to complete."""
+        """Give readline the history of the vault, which is known now, and the completer."""
         if readline is None:
             return
         newest_first = list(islice(self._history.load_history_strings(), MAX_RECALLED))
         for line in reversed(newest_first):
             readline.add_history(line.replace("\n", " "))
-        # The whole line is what is completed
+        # Complete the whole line instead of its last word
         readline.set_completer_delims("")
         readline.set_completer(self._complete)
         readline.parse_and_bind("tab: complete")
 
     def _complete(self, line: str, number: int) -> str | None:
-        """The completion of a line with this number; readline asks for one after the other."""
+        """The completion of the line with this number; readline calls it with 0, 1, 2 and so on."""
         if number == 0:
             self._matches = [
                 line[: len(line) - each.replaced] + each.text
@@ -97,26 +98,28 @@ class PlainInputLine:
             readline.parse_and_bind("set editing-mode vi")
 
     def update(self, **changes: Any) -> None:
-        """There is no toolbar."""
+        """Do nothing: there is no toolbar."""
 
     def end_input(self, *, erase: bool = False) -> None:  # noqa: ARG002
-        """End the reading, if a line is read; for a signal handler."""
+        """End the reading of a line, if there is one; for a signal handler."""
         if self._is_reading:
             raise EOFError
 
     def call_soon(self, action: Callable[[], None]) -> None:
-        """Nothing is shown while the user types: what the background has found follows the line."""
+        """Do nothing: while the user types nothing is shown. What the background finds appears
+        after the line.
+        """
 
     def complete(self) -> None:
-        """Completions are computed when Tab asks for them."""
+        """Do nothing: completions are computed when the user presses Tab."""
 
     def print_above(self, show: Callable[[], None]) -> None:
-        """Print something before the next line is asked for."""
+        """Print something before the next line is read."""
         show()
 
 
 def read_line(prompt: str, default: str = "") -> str:
-    """A line that is edited as in a shell. Ctrl-C raises KeyboardInterrupt."""
+    """Read a line that can be edited as in a shell. Ctrl-C raises KeyboardInterrupt."""
     with handle_signals(signal.default_int_handler, signal.SIGINT), terminal_mode(suspends=True):
         if readline is not None:
             readline.set_auto_history(False)

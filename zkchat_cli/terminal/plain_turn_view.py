@@ -15,8 +15,9 @@ in a pipe.
 
 
 class PlainTurnView:
-    """Text as it comes; on a screen it breaks between words. It has the methods of StreamingView,
-    which describes them, but no status line.
+    """Prints text as it arrives; on a screen it breaks lines between words.
+
+    It has the methods of StreamingView, which describes them, but no status line.
     """
 
     def __init__(self, screen: Screen, print_remark: RemarkPrinter) -> None:
@@ -24,13 +25,15 @@ class PlainTurnView:
         self._print_remark = print_remark
         # The style of reasoning, while it streams
         self._style = ""
-        # The last row, on a screen, and how many of its characters are there
+        # The last row on a screen, and how many of its characters were written
         self._row = ""
         self._written = 0
-        # Whether the last line has no end yet, and whether an empty one comes before the answer
+        # Whether the last line has not ended yet, and whether the answer needs an empty line before
+        # it
         self._is_open = False
         self._needs_gap = False
-        # What was printed before, so that it is printed once
+        # The reason for waiting and the speaker that were printed last, so that each is printed
+        # once
         self._wait_reason = ""
         self._speaker = ""
 
@@ -54,12 +57,13 @@ class PlainTurnView:
         """Print a line that is not part of the answer."""
         self.close()
         self._print_remark(line, style)
-        # In a pipe the remarks are not on stdout
+        # In a pipe, remarks are not on stdout and need no gap
         self._needs_gap = self._screen.columns is not None
 
     def update(self, event: events.Event) -> None:
-        """Print each reason for waiting once, because there is no status line; for a screen reader
-        also that an answer is being written, and what else takes a while.
+        """Print each reason for waiting once, because there is no status line.
+
+        A screen reader also hears that an answer is being written, and what else takes a while.
         """
         match event:
             case events.Waiting(seconds, reason) if reason != self._wait_reason:
@@ -72,7 +76,7 @@ class PlainTurnView:
                 self.print_remark(f"  compacting: {why}", "dim")
 
     def close(self) -> None:
-        """Finish the open line, so that something else can be printed."""
+        """Finish the open line, so that other text can be printed."""
         self._write(self._row[self._written :].rstrip())
         if self._is_open:
             self._write("\n")
@@ -83,12 +87,12 @@ class PlainTurnView:
     pause = close
 
     def _wrapped(self, text: str) -> str:
-        """What can be written now: all but the last word, which may not fit into its row when the
-        rest of it comes.
+        """The text that can be written now: all but the last word, which may become too long for
+        its row.
         """
         if self._screen.columns is None:
             return text
-        # Loads rich, which a pipe does not need
+        # This import loads rich, which a pipe does not need
         from rich.text import Text
 
         from zkchat_cli.terminal.text_layout import last_word, wrap

@@ -5,7 +5,7 @@ from typing import Any
 
 from prompt_toolkit.application import Application
 
-# Seconds for which the hint is shown: Ctrl-C quits meanwhile
+# Seconds for which the hint is shown and a second Ctrl-C quits
 QUIT_WITHIN = 2.0
 QUIT_HINT = "press Ctrl-C again to quit"
 
@@ -18,9 +18,9 @@ class QuitHint:
         self._timer: asyncio.TimerHandle | None = None
 
     def show(self, app: "Application[Any]") -> None:
-        """Show the hint in the prompt, which runs, because a key was pressed."""
+        """Show the hint in the running prompt, after a key was pressed."""
         assert app.loop is not None
-        # That of an earlier hint, after which something was typed
+        # End the timer of an earlier hint, after which something was typed
         if self._timer is not None:
             self._timer.cancel()
         self._set(QUIT_HINT, app)

@@ -23,12 +23,12 @@ from zkchat_cli.terminal.toolbar import measure_prompt
 from zkchat_cli.terminal.vault_history import VaultHistory
 from zkchat_cli.views.text import PROMPT
 
-# A session loads its modules after the prompt is drawn
+# Imported only for types: a session's modules are loaded after the prompt is drawn
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.plain_input import PlainInputLine
 
-# Seconds before a waiting line shows what it waits for, and between updates
+# Seconds until a waiting line shows what it waits for, and between its updates
 SHOW_WAIT_AFTER = 0.15
 WAIT_INTERVAL = 0.1
 # Seconds after a key during which no vectors are computed
@@ -38,13 +38,13 @@ TYPING_SECONDS = 10.0
 
 
 class Repl:
-    """The chat at a terminal: `run` it. With `keep_history`, the vault's input history has what is
-    typed.
+    """The chat at a terminal; call `run`.
 
-    It is a `ChatHost` for the lines that it carries out, and a `StartupHost` for the background.
+    With `keep_history`, what is typed is stored in the vault's input history. It is a `ChatHost`
+    for the lines that it carries out, and a `StartupHost` for the background.
     """
 
-    # Set once the chat `_has_session`
+    # Set when `_has_session` becomes true
     session: "ZkChatSession"
 
     def __init__(
@@ -53,7 +53,7 @@ class Repl:
         self._keep_history = keep_history
         self._has_session = False
         self.turn_is_running = False
-        # When the line was changed last, in seconds of the monotonic clock
+        # The time of the last change of the line, in seconds of the monotonic clock
         self._typed_at = float("-inf")
         self._background = BackgroundLoader(start_session, self)
         self._history = VaultHistory()
@@ -61,7 +61,7 @@ class Repl:
         self._only_adds_lines = screen.accessible or is_dumb_terminal()
         self._prompt: InputLine | PlainInputLine
         if self._only_adds_lines:
-            # Needed here only
+            # Imported here because only a plain terminal needs it
             from zkchat_cli.terminal import plain_input
 
             prompt = plain_input.SPOKEN_PROMPT if screen.accessible else PROMPT
@@ -81,7 +81,7 @@ class Repl:
 
     def read_answer(self, question: str, choices: str) -> str:
         """Ask the user, and return the text of the answer (see approval.py)."""
-        # Imports models, which the first prompt does not need
+        # This imports models, which the first prompt does not need
         from zkchat_cli.terminal import approval
 
         return approval.read_answer(question, choices, self.screen, self._interrupts.paused)
@@ -97,7 +97,7 @@ class Repl:
                 self._loop()
             except OSError:
                 if self._interrupts.termination_signal is None:
-                    # Otherwise the terminal is gone, and nobody can read the error
+                    # Otherwise the terminal is gone, and nobody could read the error
                     raise
             finally:
                 self._history.set_file(None)
@@ -129,7 +129,7 @@ class Repl:
                     self.screen.print("  not sent; the text is in the input line again", "yellow")
                 continue
             self._apply_background_results()
-            # The session has loaded what it imports
+            # The session has already loaded what this imports
             from zkchat_cli.terminal import command_runner
 
             running = command_runner.handle_line(line, self, self._interrupts.stoppable)
@@ -151,7 +151,7 @@ class Repl:
     # called by the background thread
 
     def notify(self) -> None:
-        """Take what the background has finished, in the prompt's thread."""
+        """Use what the background has finished, in the prompt's thread."""
         self._prompt.call_soon(self._apply_background_results)
 
     def measure(self) -> None:
@@ -162,7 +162,7 @@ class Repl:
             self._count_typed(session, self._prompt.text)
 
     def is_busy(self) -> bool:
-        """Whether a turn runs or a key was just pressed: computing vectors has to wait."""
+        """Whether a turn runs or a key was just pressed; then computing vectors has to wait."""
         return self.turn_is_running or self._seconds_since_typing() < BUSY_SECONDS
 
     def typing_session(self) -> "ZkChatSession | None":
@@ -208,7 +208,10 @@ class Repl:
         return True
 
     def _apply_background_results(self) -> None:
-        """Use what the background has finished; in the prompt's thread, or between two prompts."""
+        """Use what the background has finished.
+
+        Call it in the prompt's thread, or between two prompts.
+        """
         self._prompt.update(state=self._background.state)
         opened = self._background.opened
         if self._background.failure is not None:
@@ -226,7 +229,7 @@ class Repl:
             self._prompt.complete()
 
     def _use_session(self, opened: StartedSession) -> None:
-        """Begin to use a session that was opened, with the settings and the input history of its
+        """Begin to use a session that was opened, with its settings and the input history of its
         vault.
         """
         app = opened.app

@@ -1,9 +1,9 @@
-"""stdout and stderr, and what may be written to them: lines fitted to the width, in colors that can
-be read.
+"""stdout and stderr, and what may be written to them: lines fitted to the width, in readable
+colors.
 
 Results go to stdout, everything else to stderr, and escape sequences only to a terminal that wants
 them. Lists with styles and links go through rich; single lines and pipes do not, because importing
-rich costs 40 ms, which the first prompt and a pipe should not pay.
+rich takes 40 ms, which the first prompt and a pipe should not pay.
 """
 
 import json
@@ -21,15 +21,15 @@ from zkchat_cli.terminal.palette import Palette, choose_palette
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.views.text import StyledLine, spoken_text
 
-# Importing it costs 40 ms
+# Importing rich takes 40 ms
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Seconds before progress is shown: for quicker work it would only flicker
+# Seconds before progress is shown: for faster work it would only flicker
 PROGRESS_DELAY = 0.3
 PROGRESS_INTERVAL = 0.1
 _SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-"""The numbers of the escape sequences of styles, without a palette: the first prompt is drawn
+"""The numbers of the escape sequences for styles without a palette; the first prompt is drawn
 without rich.
 """
 
@@ -41,13 +41,13 @@ def terminal_columns() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The two streams. `color` is for stdout; stderr can be another terminal or none.
+    """The two streams of the process, and how to write to them.
 
-    `columns` returns the width that lines are fitted to; without it lines keep their length, for
-    files and for readers who resize the window. `lines` returns the height. `address` returns what
-    opens the note at a path, if anything does. An `accessible` screen is for a screen reader: it
-    has no colors, nothing is drawn again, and signs are words. Without a `palette` it has the
-    terminal's sixteen colors.
+    `color` is for stdout; stderr may be another terminal or none. `columns` returns the width that
+    lines are fitted to; without it lines keep their length, for files and for readers who resize
+    the window. `lines` returns the height. `address` returns what opens the note at a path, if
+    anything does. An `accessible` screen is for a screen reader: it has no colors, nothing is drawn
+    again, and signs are words. Without a `palette` it has the terminal's sixteen colors.
     """
 
     out: TextIO
@@ -62,8 +62,9 @@ class Screen:
 
     @classmethod
     def of(cls, *, accessible: bool = False, background: str = "auto") -> "Screen":
-        """The screen of this process, for a terminal with a `dark` or `light` background; `auto`
-        is what the environment tells.
+        """The screen of this process, for a terminal with a `dark` or `light` background.
+
+        With `auto` the environment tells the background.
         """
         wants_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = sys.stdout.isatty() and not accessible and not wants_plain
@@ -78,14 +79,14 @@ class Screen:
         )
 
     def with_width(self) -> "Screen":
-        """The screen for lists in columns, which are fitted to the terminal: it would break their
-        lines anywhere.
+        """The same screen, for lists in columns: they are fitted to the terminal, which would break
+        their lines anywhere.
         """
         return replace(self, columns=terminal_columns) if self.out.isatty() else self
 
     def console(self) -> "Console":
-        """A rich console for stdout in color. It prints texts, which are not read as markup."""
-        # It costs 40 ms
+        """A rich console for stdout in color. It prints texts without reading them as markup."""
+        # This import takes 40 ms
         from rich.console import Console
         from rich.theme import Theme
 
@@ -100,7 +101,7 @@ class Screen:
         )
 
     def print(self, text: str = "", *styles: str) -> None:
-        """A line to stdout. On a screen, its rows after the first are indented."""
+        """Print a line to stdout. On a screen, its further rows are indented."""
         if self.accessible:
             text = spoken_text(text)
         if self.columns is not None:
@@ -108,7 +109,9 @@ class Screen:
         self.write(f"{text}\n", *styles)
 
     def show(self, lines: Iterable[StyledLine]) -> None:
-        """Lines to stdout with their styles, columns and links, as far as this screen has them."""
+        """Print lines to stdout with their styles, columns and links, as far as this screen
+        supports them.
+        """
         width = self.columns() if self.columns is not None else None
         rows = lay_out(lines, width, self._quotation_format())
         if self.color:
@@ -136,7 +139,7 @@ class Screen:
                     address = self.address(span.path)
                 styles = [console.get_style(name) for name in span.style.split()]
                 text.append(span.text, Style.combine([Style(link=address), *styles]))
-            # The rows fit already, or may be of any length
+            # The rows fit already, or may have any length
             console.print(text, soft_wrap=True)
 
     def discard_output(self) -> None:
@@ -149,7 +152,7 @@ class Screen:
         os.close(nowhere)
 
     def write(self, text: str, *styles: str) -> None:
-        """Text to stdout, sanitized, in these styles if the screen has any."""
+        """Write text to stdout, sanitized, in these styles if the screen has any."""
         safe = sanitize(text)
         if self.color and styles and safe.strip():
             body = safe.rstrip("\n")
@@ -159,27 +162,30 @@ class Screen:
         self.out.flush()
 
     def _style_numbers(self, styles: Iterable[str]) -> str:
-        """What an escape sequence for these styles has, such as `1;32`."""
+        """The numbers in an escape sequence for these styles, such as `1;32`."""
         numbers = dict(_SGR)
         for name, number in (self.palette or {}).items():
             numbers[name] = f"38;5;{number}"
         return ";".join(numbers[word] for style in styles for word in style.split())
 
     def json(self, document: Any) -> None:
-        """A document as JSON, with escapes for the characters that `sanitize` would replace."""
+        """Print a document as JSON, with escapes for the characters that `sanitize` would
+        replace.
+        """
         text = json.dumps(document, ensure_ascii=False, default=_as_json)
         escapes = {ord(c): f"\\u{ord(c):04x}" for c in set(text) if sanitize(c) != c}
         self.out.write(text.translate(escapes) + "\n")
         self.out.flush()
 
     def warn(self, message: str, hint: str = "") -> None:
-        """A warning on stderr, with what to do about it."""
+        """Print a warning on stderr, with what to do about it."""
         advice = f" ({hint})" if hint else ""
         self.remark(f"zkchat: {message}{advice}")
 
     def remark(self, text: str) -> None:
-        """A line on stderr about the result: that it is empty, or how many there are. On a terminal
-        it is broken between words.
+        """Print a line about the result on stderr: that it is empty, or how many there are.
+
+        On a terminal it is broken between words.
         """
         if self.err_is_terminal:
             columns = self.columns or terminal_columns
@@ -188,14 +194,15 @@ class Screen:
         self.err.flush()
 
     def progress(self, text: str) -> None:
-        """A line about progress, only if stderr is a terminal."""
+        """Print a line about progress, only if stderr is a terminal."""
         if self.err_is_terminal:
             self.remark(text)
 
     @contextmanager
     def progress_bar(self, title: str) -> Iterator[Callable[[int, int], None]]:
-        """Figures in a line on a terminal's stderr that appears after a moment and leaves nothing
-        behind; nothing elsewhere.
+        """Figures in a line on a terminal's stderr; nothing elsewhere.
+
+        The line appears after a moment and leaves nothing behind.
         """
         next_at = time.monotonic() + PROGRESS_DELAY
 
@@ -210,8 +217,9 @@ class Screen:
 
     @contextmanager
     def transient_line(self, out: TextIO) -> Iterator[Callable[[str], None]]:
-        """A line on a terminal that each call replaces, and that leaves nothing behind; a screen
-        reader gets its first word once.
+        """A line on a terminal that each call replaces, and that leaves nothing behind.
+
+        A screen reader gets its first word once.
         """
         drawn = ""
 
@@ -235,5 +243,5 @@ class Screen:
 
 
 def _as_json(value: Any) -> Any:
-    """A value that JSON has no form for: a model's fields, or the value as text."""
+    """A value for which JSON has no form: a model's fields, or the value as text."""
     return value.model_dump(mode="json") if hasattr(value, "model_dump") else str(value)

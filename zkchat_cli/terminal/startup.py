@@ -1,9 +1,8 @@
-"""Startup in the background: open the session, index the vault, load tokenizer and model. Then,
-while a message is typed, do in advance what sending it would wait for: looking for changed notes
-takes 60 ms in 10,000 notes.
+"""Startup in the background: opens the session, indexes the vault, loads tokenizer and model.
 
-The prompt is drawn first, because that takes only half of the time. So a problem with the vault or
-the store may end the chat after the prompt.
+Then, while a message is typed, it does in advance what sending would wait for: looking for changed
+notes takes 60 ms in 10,000 notes. The prompt is drawn first, because that takes only half of the
+time. So a problem with the vault or the store may end the chat after the prompt.
 """
 
 import sys
@@ -21,7 +20,7 @@ from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import summarize_problems
 
-# A session's modules are loaded in the background, after the prompt
+# Imported only for types: a session's modules are loaded in the background, after the prompt
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 
 # Seconds to wait for the end of the background work when the chat ends
 STOP_TIMEOUT = 0.2
-# The same while store and vault are being opened: interrupted, that work might have to be done
-# again
+# The same while store and vault are being opened: that work might have to be done again if it were
+# interrupted
 STOP_TIMEOUT_OPENING = 5.0
 SWITCH_INTERVAL = 0.001
 """Python's thread switch interval in a chat: with the default of 5 ms, a key takes up to five times
@@ -46,16 +45,18 @@ SCAN_INTERVAL = 0.4
 """Seconds between two scans of the vault while a message is typed. The last one counts for half a
 second when the message is sent.
 """
-# Share of the time that scanning may take: a scan of 100,000 notes takes 0.5 s
+# Largest share of the time for scanning: a scan of 100,000 notes takes 0.5 s
 SCAN_SHARE = 0.15
-# Characters of the title of a conversation that is resumed
+# Most characters of the title of a resumed conversation
 MAX_TITLE = 60
 OFFLINE_LABEL = "offline: quotes your notes, no model"
 
 
 class StartedSession(NamedTuple):
-    """An opened chat: `warnings` are pairs of problem and hint, `tip` suggests a first question.
-    With `suggests_question`, a chat without a tip gets one about the note that changed last.
+    """An opened chat.
+
+    `warnings` are pairs of problem and hint, `tip` suggests a first question. With
+    `suggests_question`, a chat without a tip gets one about the note that changed last.
     """
 
     app: "App"
@@ -72,9 +73,11 @@ Notice = Callable[["Screen"], None]
 
 
 class BackgroundLoader:
-    """Works in a thread of its own from `start` until `stop`, and notifies the chat when one of
-    these attributes has changed: `opened`, which is set before `ready`; `failure`, the error that
-    ends the chat; `state`, the current work, empty if there is none.
+    """Works in its own thread from `start` until `stop`, and notifies the chat when an attribute
+    changes.
+
+    These are `opened`, which is set before `ready`; `failure`, the error that ends the chat; and
+    `state`, the current work, empty if there is none.
     """
 
     def __init__(self, start_session: StartSession, chat: "StartupHost") -> None:
@@ -82,7 +85,7 @@ class BackgroundLoader:
         self.indexed = threading.Event()
         self.opened: StartedSession | None = None
         self.failure: BaseException | None = None
-        # To show above the prompt: the greeting, and why the model cannot answer
+        # Notices to print above the prompt: the greeting, and why the model cannot answer
         self.notices: SimpleQueue[Notice] = SimpleQueue()
         self.state = "loading"
         self._start_session = start_session
@@ -100,7 +103,7 @@ class BackgroundLoader:
                 self._thread.start()
 
     def stop(self) -> None:
-        """Stop soon, and wait a moment for it. The caller closes what was opened."""
+        """Stop soon, and wait for that a moment. The caller closes what was opened."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join(STOP_TIMEOUT if self.ready.is_set() else STOP_TIMEOUT_OPENING)
@@ -134,11 +137,11 @@ class BackgroundLoader:
             pause = max(SCAN_INTERVAL, (time.monotonic() - begin) / SCAN_SHARE)
 
     def _prepare(self, opened: StartedSession) -> None:
-        """While the user reads or types: index, budget bar, completion lists, model, and what the
-        first answer needs.
+        """Prepare, while the user reads or types: index, budget bar, completion lists, model, and
+        what the first answer needs.
         """
         model = opened.session.runtime.model
-        # In a thread of its own, since a server that cannot be reached takes seconds
+        # In its own thread, because an unreachable server takes seconds
         threading.Thread(
             target=self._check_model, args=(model,), name="check model", daemon=True
         ).start()
@@ -165,10 +168,10 @@ class BackgroundLoader:
             self._chat.notify()
 
     def _index_vault(self, opened: StartedSession) -> None:
-        """Bring the index up to date. With an earlier one, the chat can be used meanwhile.
+        """Bring the index up to date. If there is an earlier one, the chat can be used meanwhile.
 
-        Raises ZkchatError for an empty or unreadable vault without an index, which ends the chat;
-        with one, a message that needs the vault will report the problem.
+        Without an index, raises ZkchatError for an empty or unreadable vault, which ends the chat.
+        With one, a message that needs the vault will report the problem.
         """
         vault = opened.app.vault
         if vault.has_index:
@@ -191,7 +194,7 @@ class BackgroundLoader:
         model.prepare()
         self._set_state("")
         self._chat.measure()
-        # Loaded now, so that the first answer need not wait for it
+        # Loaded now, so that the first answer need not wait for this
         from zkchat_cli.terminal import streaming_view  # noqa: F401
 
     def _show_progress(self, done: int, total: int) -> None:
@@ -201,7 +204,7 @@ class BackgroundLoader:
             self._set_state(f"indexing {done}/{total}")
 
     def _announce_index(self, opened: StartedSession, problems: Sequence[str] = ()) -> None:
-        """Greet with vault and model, the conversation that is resumed, and the warnings of the
+        """Print the greeting: vault and model, the resumed conversation, and the warnings of the
         start.
         """
         with suppress(ZkchatError):
@@ -221,7 +224,7 @@ class BackgroundLoader:
                     screen.warn(message, hint)
 
             self.notices.put(greet)
-        # The next change of the state notifies the chat: completion then has the notes
+        # The next change of the state notifies the chat; then completion offers the notes
         self.indexed.set()
 
     def _set_state(self, state: str) -> None:
@@ -230,7 +233,7 @@ class BackgroundLoader:
 
 
 def _speaker(session: "ZkChatSession") -> str:
-    """The agent and the model that answer, as the greeting names them."""
+    """The agent and the model that answer, in the form in which the greeting names them."""
     name = session.runtime.model.name
     model = OFFLINE_LABEL if name == "offline" else name
     agent = session.runtime.agent

@@ -1,8 +1,8 @@
 """A turn on a terminal while the answer streams.
 
-Final rows are written once and scroll away. Only what changed in the rows below is drawn again: the
-open block, at most a third of the screen, and the status line. Then the cursor goes back to where
-the final rows end, so that after a resize all of the rest is behind it and can be erased.
+Final rows are written once and scroll away. Below them, only what changed is drawn again: the open
+block, at most a third of the screen, and the status line. Then the cursor returns to the end of the
+final rows, so that after a resize everything else is after the cursor and can be erased.
 `rich.live.Live` writes all rows for each delta, and leaves copies behind when the terminal becomes
 narrower.
 """
@@ -28,10 +28,10 @@ from zkchat_cli.text.sanitize import sanitize, sanitize_name
 from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.views.text import BudgetBar
 
-# Seconds between two drawings at least, and how many times as long as the last drawing took
+# Shortest time between two drawings, in seconds, and as a multiple of the last drawing's duration
 MIN_INTERVAL = 1 / 30
 IDLE_FACTOR = 9
-# Seconds before the status line appears: for a quicker answer it would only flicker
+# Seconds before the status line appears: for a faster answer it would only flicker
 STATUS_DELAY = 0.4
 
 # A rough figure for prose: single deltas cannot be counted exactly, and the end of the turn has the
@@ -45,7 +45,7 @@ _UNSURE = re.compile(
     "[\u00ad\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff"
     "\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
 )
-"""Characters that join or change others: terminals disagree on how wide the result is."""
+"""Characters that join or change others: terminals disagree on the width of the result."""
 
 
 class ScreenSize(NamedTuple):
@@ -56,23 +56,24 @@ class ScreenSize(NamedTuple):
 
 
 class StatusLine:
-    """Collects what happens in a turn that began at `began_at`, in seconds of the caller's
-    clock.
+    """Collects what happens in a turn.
+
+    `began_at` is its begin, in seconds of the caller's clock.
     """
 
     def __init__(self, began_at: float) -> None:
         self._began_at = began_at
         self._activity = ""
         self._speaker = ""
-        # Tokens that arrived
+        # Tokens that have arrived
         self._tokens = 0.0
-        # Tokens of the prompt without those that arrived, and how many can be sent; no limit before
-        # the first prompt
+        # Tokens of the prompt, without those that have arrived, and the limit; that is unknown
+        # before the first prompt
         self._used = 0
         self._limit = 0
 
     def update(self, event: events.Event) -> None:
-        """Take an event in."""
+        """Use an event."""
         self._activity = ""
         match event:
             case events.PromptBuilt(usage, speaker):
@@ -92,7 +93,7 @@ class StatusLine:
                 self._activity = sanitize_name(f"again in {max(1, round(seconds))} s: {reason}")
 
     def line(self, now: float, columns: int) -> str:
-        """The line at a time, with as many of its parts as so many columns hold."""
+        """The line at time `now`, with as many of its parts as fit into so many columns."""
         bar = BudgetBar(self._used + round(self._tokens), self._limit, BAR_CELLS)
         parts = (
             self._activity,
@@ -115,12 +116,14 @@ class StatusLine:
 def redraw(
     old: Sequence[Text], final: Sequence[Text], rows: Sequence[Text], console: Console
 ) -> str:
-    """The characters that put the final rows above the cursor and the others at it and below, where
-    the `old` rows are drawn: only what differs.
+    """The characters that draw the final rows and, below them, the others, where the `old` rows are
+    now.
+
+    They contain only what differs. The cursor ends after the final rows.
     """
     new = [*final, *rows]
     out: list[str] = []
-    # The cursor's row
+    # The row of the cursor
     at = 0
 
     def move(row: int) -> None:
@@ -142,8 +145,8 @@ def redraw(
 
 
 def _encoded(row: Text, console: Console) -> Iterator[str]:
-    """The row with the cursor placed after each character whose width terminals disagree on, so
-    that tables stay aligned.
+    """The row with explicit cursor positions after characters of uncertain width, so that tables
+    stay aligned.
     """
     column = 0
     for segment in Segment.simplify(row.render(console)):
@@ -158,7 +161,7 @@ def _encoded(row: Text, console: Console) -> Iterator[str]:
 
 
 def _placed(text: str, column: int) -> tuple[str, int]:
-    """Text that begins at a column, with the cursor placed where that is needed, and the column
+    """Text that begins at a column, with cursor positions where they are needed, and the column
     where it ends.
     """
     placed = ""
@@ -173,8 +176,9 @@ def _placed(text: str, column: int) -> tuple[str, int]:
 
 
 class StreamingView:
-    """The screen while a turn runs: everything that is written meanwhile goes through it. With
-    `ticking`, a thread draws while no text arrives. `close` it however the turn ends.
+    """The screen while a turn runs: everything is written through it.
+
+    With `ticking`, a thread draws while no text arrives. `close` it however the turn ends.
     """
 
     def __init__(
@@ -201,7 +205,7 @@ class StreamingView:
         self._paused = False
         # The rows at and below the cursor
         self._rows: Sequence[Text] = ()
-        # At the last drawing
+        # The size at the last drawing
         self._size = ScreenSize(0, 0)
         self._next_drawing = 0.0
         self._closed = threading.Event()
@@ -210,7 +214,7 @@ class StreamingView:
             self._ticker.start()
 
     def update(self, event: events.Event) -> None:
-        """Take an event into the status line; what takes a while is shown at once."""
+        """Use an event for the status line; what takes a while is shown at once."""
         with self._lock:
             self._status.update(event)
             self._paused = False
@@ -252,7 +256,7 @@ class StreamingView:
             self._needs_gap = True
 
     def pause(self) -> None:
-        """Draw nothing until the turn continues: somebody else may use the screen."""
+        """Draw nothing until the turn continues, because something else may use the screen."""
         with self._lock:
             self._end()
             self._paused = True
@@ -271,8 +275,9 @@ class StreamingView:
         self._is_answer = False
 
     def _draw(self, *, force: bool = False, end: bool = False) -> None:
-        """Write the final rows and draw the open ones again, if it is time to. At the `end` of a
-        text all its rows are final.
+        """Write the final rows and draw the open ones again, if it is time for that.
+
+        At the `end` of a text all its rows are final.
         """
         now = self._clock()
         if not (force or end) and now < self._next_drawing:
@@ -298,8 +303,8 @@ class StreamingView:
             self._next_drawing = now + max(MIN_INTERVAL, IDLE_FACTOR * duration)
 
     def _erase_after_resize(self) -> str:
-        """Take the size of the screen, and return what erases the rows if it has changed: then they
-        are not where they were drawn.
+        """Note the size of the screen, and return what erases the rows if it has changed: they are
+        then no longer where they were drawn.
         """
         before = self._size
         self._size = ScreenSize(self._columns(), self._lines())
@@ -309,7 +314,7 @@ class StreamingView:
         return "\r\x1b[J"
 
     def _tick(self) -> None:
-        # The terminal is gone; the next one to write reports it
+        # The terminal is gone; the next write reports it
         with suppress(OSError):
             while not self._closed.wait(FRAME_TIME):
                 with self._lock:
@@ -318,7 +323,7 @@ class StreamingView:
 
 
 def _last_rows(rows: Sequence[Text], limit: int) -> Sequence[Text]:
-    """So many of the last rows, with a sign for those that are left out."""
+    """The last rows, at most `limit`, with a sign for those that are left out."""
     if len(rows) <= limit:
         return rows
     return [Text("…", "dim"), *rows[len(rows) - limit + 1 :]][-limit:]

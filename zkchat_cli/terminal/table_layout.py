@@ -1,4 +1,7 @@
-"""Tables in an answer: `rich.table` takes 2.3 ms for 12 rows of three cells, this 0.5 ms."""
+"""Tables in an answer.
+
+`rich.table` takes 2.3 ms for 12 rows of three cells, this takes 0.5 ms.
+"""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -10,8 +13,8 @@ from rich.text import Text
 
 from zkchat_cli.terminal.text_layout import wrap
 
-# Columns of the screen that each column of a table needs on average; with less, each row becomes a
-# record
+# Fewest columns of the screen for each column of a table, on average; with fewer, each row becomes
+# a record
 MIN_COLUMN = 8
 SEPARATOR = " │ "
 RULE = "─"
@@ -43,13 +46,13 @@ def table_rows(lines: Sequence[Cells], aligns: Sequence[str], width: int) -> lis
 
 
 def _natural_width(column: Cells) -> int:
-    """The cells that the longest line of a column takes."""
+    """The cells that the longest line of a column needs."""
     return max(cell_len(line) for cell in column for line in cell.plain.split("\n"))
 
 
 def _fit(widths: Sequence[int], room: int) -> list[int]:
-    """Narrower widths that fit into the room: narrow columns keep theirs, and wide ones share what
-    is left.
+    """Narrower widths that fit into the room: narrow columns keep their width, and wide ones share
+    the rest.
     """
     fitted = list(widths)
     narrowest_first = sorted(range(len(widths)), key=lambda column: widths[column])
@@ -64,7 +67,7 @@ def _line_rows(line: Cells, widths: Sequence[int], aligns: Sequence[str]) -> lis
     """The rows of one line of the table, each cell wrapped in its column."""
     columns = [wrap(cell, width) for cell, width in zip(line, widths, strict=True)]
     rows: list[Text] = []
-    # Below the last row of a cell there is None
+    # A column has None below its last row
     for pieces in zip_longest(*columns):
         texts: list[Text] = []
         for piece, width, align in zip(pieces, widths, aligns, strict=True):

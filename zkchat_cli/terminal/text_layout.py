@@ -10,7 +10,7 @@ import re
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
-# Ranges of the characters that take two cells each
+# Ranges of characters that are two cells wide
 _WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff"
     "\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
@@ -18,17 +18,18 @@ _WIDE = (
 _CLOSING = r"、。，．！？；：」』）】》〉’”…·〗〙〛)\]}.,;:!?%"
 _OPENING = r"「『（【《〈“‘〖〘〚(\[{"
 _CHUNK = re.compile(rf"[{_OPENING}]*(?:[{_WIDE}]|[^\s{_WIDE}{_OPENING}]+)?[{_CLOSING}]*\s*")
-# A word that is longer than a row breaks behind one of these, if it has one
+# A word that is longer than a row breaks after one of these characters, if it has one
 _BREAK_AFTER = "/-_.,:"
-# Rows of characters that are measured to find where a row ends: some take no cell
+# How many rows' worth of characters are measured to find the end of a row: some characters take no
+# cell
 _MEASURED_SHARE = 4
 
 
 def line_breaks(text: str, width: int) -> list[int]:
-    """The offsets at which a line is broken so that no row is wider than `width` cells; spaces at
-    the end of a row do not count.
+    """The offsets at which a line is broken so that no row is wider than `width` cells.
 
-    A break never moves when text is added, apart from the last row's: streamed rows stay right.
+    Spaces at the end of a row do not count. A break never moves when text is added, except that of
+    the last row: streamed rows stay right.
     """
     width = max(1, width)
     if text.isascii() and len(text) <= width:
@@ -44,7 +45,7 @@ def line_breaks(text: str, width: int) -> list[int]:
         if not is_blank and column + size > width:
             breaks.append(at)
             column = 0
-        # Behind spaces only, a long word begins in their row if one character fits
+        # After spaces only, a long word begins in their row if one character fits
         if word and column and column + cell_len(word[0]) > width:
             breaks.append(at)
             column = 0
@@ -60,8 +61,8 @@ def line_breaks(text: str, width: int) -> list[int]:
 
 
 def _cuts(word: str, width: int, column: int) -> list[int]:
-    """The offsets at which a word is cut that does not fit into its row, where it begins at a
-    column.
+    """The offsets at which a word is cut if it does not fit into its row, where it begins at
+    `column`.
     """
     cuts: list[int] = []
     at = 0
@@ -74,13 +75,14 @@ def _cuts(word: str, width: int, column: int) -> list[int]:
         at += last_break or len(row) or 1
         cuts.append(at)
         column = 0
-        # A word may be very long: what has more characters than a row has cells is not measured
+        # A word may be very long: if it has more characters than a row has cells, it is not
+        # measured
         size = cell_len(word[at:]) if len(word) - at <= width else width + 1
     return cuts
 
 
 def wrap(text: Text, width: int) -> list[Text]:
-    """The rows of a text in so many cells; at least one."""
+    """The rows of a text in `width` cells; at least one."""
     rows: list[Text] = []
     for line in text.split("\n", allow_blank=True):
         rows += line.divide(line_breaks(line.plain, width))
@@ -88,8 +90,8 @@ def wrap(text: Text, width: int) -> list[Text]:
 
 
 def last_word(row: str) -> int:
-    """Where the last word begins, spaces before it included; the end of the row if spaces follow
-    it.
+    """The position of the last word, including the spaces before it; the end of the row if spaces
+    follow the word.
     """
     start = len(row)
     if row and not row[-1].isspace():

@@ -11,35 +11,37 @@ from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import YELLOW_FROM, BudgetBar, short_count
 
-# The first toolbar is drawn without the session's modules
+# Imported only for types: the first toolbar is drawn without the session's modules
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models.prompts import ContextUsage
 
-# Characters of the names of model and vault, and of the background work
+# Most characters of the names of model and vault, and of the background work
 MAX_NAME = 24
-# Columns from which the bar has its figures
+# Fewest columns for a bar with figures
 FIGURES_FROM = 100
-# Share of the limit from which the tokens of the line being typed are shown
+# Smallest share of the limit for which the tokens of the line being typed are shown
 SHOWN_SHARE = 0.01
-# Cells of the budget bar: on narrow screens, and from some columns on
+# Cells of the budget bar on narrow screens, and on wide ones
 MIN_CELLS = 4
 CELLS_FROM = ((80, 14), (60, 7))
 
 Fragments = list[tuple[str, str]]
-"""Pairs of style and text, as prompt_toolkit takes them."""
+"""Pairs of style and text, in prompt_toolkit's form."""
 
 
 class ToolbarPart(NamedTuple):
-    """A part of the toolbar. Where there is no room, those with the highest rank are left out."""
+    """A part of the toolbar. If there is no room, the parts with the highest rank are left out."""
 
     rank: int
     fragments: Fragments
 
 
 class Toolbar(NamedTuple):
-    """`usage` is None until the first prompt has been measured. The bar includes the tokens of the
-    line `typed` so far. `state` names the background work (`indexing 120/4000`). Without
+    """What the toolbar shows.
+
+    `usage` is None until the first prompt has been measured. The bar includes the tokens of the
+    line that is being `typed`. `state` names the background work (`indexing 120/4000`). Without
     `show_tokens` there is no bar. Empty parts are left out.
     """
 
@@ -52,7 +54,7 @@ class Toolbar(NamedTuple):
     show_tokens: bool = True
 
     def fragments(self, width: int) -> Fragments:
-        """The toolbar in so many columns: its parts from left to right, as many as fit."""
+        """The toolbar in `width` columns: as many of its parts as fit, from left to right."""
         parts = self._names()
         if self.show_tokens and self.usage is not None:
             parts += self._budget(self.usage, width)
@@ -86,7 +88,7 @@ class Toolbar(NamedTuple):
             mark = "~" if is_estimated else ""
             parts.append(_plain_part(4, f"next message: {mark}{short_count(self.typed)}"))
         compaction = usage.compaction
-        # The bar shows what is sent, which was made to fit
+        # The bar shows the prompt that is sent, which is made to fit
         if compaction.due:
             share = BudgetBar(compaction.tokens or 0, limit).percent
             parts.append(_plain_part(2, f"compaction is due ({share})"))
@@ -120,8 +122,9 @@ def _columns(fragments: Fragments) -> int:
 
 
 def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
-    """Fields of a toolbar for the next prompt of the session. Without a usage, the vault cannot be
-    read: a message will report the problem.
+    """Fields of a toolbar for the next prompt of the session.
+
+    There is no usage if the vault cannot be read: a message will report the problem.
     """
     usage = None
     with suppress(ZkchatError):

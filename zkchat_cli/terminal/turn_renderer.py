@@ -17,13 +17,15 @@ from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, short_count, usage_text
 from zkchat_cli.views.turn_steps import describe_compaction, tool_line, tools_line
 
-# Loads rich and markdown-it, which a pipe does not need
+# Imported only for types: rich and markdown-it load slowly, and a pipe does not need them
 if TYPE_CHECKING:
     from zkchat_cli.terminal.streaming_view import StreamingView
 
 
 class DisplayOptions(NamedTuple):
-    """`max_sources` is the length of the list of sources, 0 for none. `detail` adds tool calls,
+    """What is shown of a turn.
+
+    `max_sources` is the length of the list of sources, 0 for none. `detail` adds tool calls,
     timings and tokens; `costs` adds a line with time and tokens. `hints` are the commands to
     suggest.
     """
@@ -42,12 +44,13 @@ def show_turn(
     print_remark: RemarkPrinter,
     display: DisplayOptions,
 ) -> events.Event | None:
-    """Print a turn as it happens, all that arrived however it ends: the answer, then its sources.
-    Returns the last event.
+    """Print a turn while it happens: the answer, then its sources. Returns the last event.
+
+    What has arrived is printed however the turn ends.
     """
     view: StreamingView | PlainTurnView
     if screen.columns is not None and screen.color and not screen.accessible:
-        # Loads rich and markdown-it, which a pipe does not need
+        # This loads rich and markdown-it, which a pipe does not need
         from zkchat_cli.terminal import streaming_view
 
         view = streaming_view.StreamingView(screen, display.links)
@@ -71,9 +74,9 @@ class TurnRenderer:
         self._view = view
         self._screen = screen
         self._display = display
-        # Not in a pipe
+        # A pipe gets no reasoning
         self._shows_reasoning = display.reasoning and screen.columns is not None
-        # Runs of tools that are shown together on one line, each with the number of its excerpts
+        # Runs of tools to show together on one line, each with the number of its excerpts
         self._finished: list[tuple[ToolRun, int]] = []
         # Lines about compactions, which follow the answer
         self._compactions: list[str] = []
@@ -91,7 +94,7 @@ class TurnRenderer:
             case events.Notice(message, hint):
                 self._view.print_remark(f"  {on_one_line(message, hint)}", "yellow")
             case events.ChangeProposed() | events.ChangeDecided():
-                # The user may have to confirm
+                # The user may have to confirm the call
                 self._view.pause()
                 show_change(event, self._screen)
             case events.ToolCallFinished(_, run, excerpts):
@@ -103,7 +106,7 @@ class TurnRenderer:
                 self._show_end(report)
 
     def print_compactions(self) -> None:
-        """Say what was compacted before the answer; it would be in the way above it."""
+        """Print what was compacted before the answer; above the answer it would be in the way."""
         style = "" if isinstance(self._view, PlainTurnView) else "dim"
         for line in self._compactions:
             self._view.print_remark(line, style)
@@ -129,14 +132,15 @@ class TurnRenderer:
 
 
 _AFTER_TOOLS = (events.TextDelta, events.TurnCompleted, events.TurnFailed)
-"""The events before which the runs of tools are shown."""
+"""The events before which the runs of tools are printed."""
 
 
 def _show_report(
     report: TurnReport, print_remark: RemarkPrinter, screen: Screen, display: DisplayOptions
 ) -> None:
-    """The lines below an answer: its details, sources and cost. What was found and not cited is in
-    /sources.
+    """Print the lines below an answer: its details, sources and cost.
+
+    What was found but not cited is in /sources.
     """
     if display.detail:
         for line in _details(report):
@@ -162,7 +166,7 @@ def _cost(report: TurnReport) -> str:
 
 
 def _details(report: TurnReport) -> Iterable[str]:
-    """The model and how it ended, the time of each phase, and the tokens."""
+    """The model and how its answer ended, the time of each phase, and the tokens."""
     yield sanitize_name(f"{report.model}, {report.strategy}, finished with {report.finish_reason}")
     yield ", ".join(f"{phase} {ms:.0f} ms" for phase, ms in _timings(report).items())
     context = report.context
@@ -173,13 +177,15 @@ def _details(report: TurnReport) -> Iterable[str]:
 
 
 def _timings(report: TurnReport) -> dict[str, float]:
-    """Milliseconds by phase, without what zkchat itself took."""
+    """Milliseconds by phase, without zkchat's own share."""
     return {phase: ms for phase, ms in report.timings_ms.items() if phase != "overhead"}
 
 
 def _sources(report: TurnReport, display: DisplayOptions, *, in_pipe: bool) -> Sequence[StyledLine]:
-    """The list of sources. An answer that names its likeliest notes itself needs no lines for them
-    on a screen; a pipe gets them, too.
+    """The list of sources.
+
+    If an answer names its likeliest notes itself, a screen needs no lines for them; a pipe gets
+    them too.
     """
     citations = report.citations
     references = report.references
@@ -206,8 +212,10 @@ def show_error(error: ZkchatError, print_remark: RemarkPrinter, partial: str = "
 
 
 def remark_printer(screen: Screen, verbose: Callable[[], bool] = lambda: False) -> RemarkPrinter:
-    """For a pipe: warnings and lines without a style always reach stderr, others only if it is a
-    terminal or the user asked for them.
+    """A printer of remarks for a pipe.
+
+    Warnings and lines without a style always go to stderr, others only if it is a terminal or the
+    user wants them.
     """
 
     def print_remark(line: str, style: str) -> None:

@@ -9,14 +9,15 @@ from prompt_toolkit.history import History
 from zkchat_cli.store.input_history import append_line, read_lines
 from zkchat_cli.terminal.pastes import Pastes
 
-# Seconds between two checks whether the history's file is known: a blocked thread would delay
+# Seconds between two checks whether the history's file is known; a thread that blocked would delay
 # leaving the chat
 POLL_INTERVAL = 0.05
 
 
 class VaultHistory(History):
-    """Remembers lines from the first on, and reads and writes the vault's file once `set_file` has
-    named it, with the `pastes` in full.
+    """Remembers lines from the first on, with the `pastes` in full.
+
+    It reads and writes the vault's file once `set_file` has named it.
     """
 
     def __init__(self) -> None:
@@ -26,11 +27,11 @@ class VaultHistory(History):
         self._file: Path | None = None
 
     def set_file(self, file: Path | None) -> None:
-        """Only the first call counts. None means that no history is stored."""
+        """Set the file; only the first call counts. None means that no history is stored."""
         if not self._file_known:
             self._file = file
             self._file_known = True
-            # Those sent before
+            # The lines that were sent before the file was known
             for string in reversed(self._loaded_strings):
                 self.store_string(string)
 
