@@ -656,7 +656,7 @@ class MemoryIndexStorage:
     def exists(self) -> bool:
         return self._stored is not None and self._stored.is_usable
 
-    def open(self) -> MemoryNoteIndex:
+    def open_index(self) -> MemoryNoteIndex:
         self._stored = self._stored or MemoryNoteIndex()
         return self._stored
 

@@ -74,6 +74,9 @@ def test_no_file_is_longer_than_400_lines() -> None:
 def test_what_other_packages_import_has_a_docstring() -> None:
     undocumented: list[str] = []
     for module, names in find_faces().items():
+        if ".sqlite." in module:
+            # What the methods do is said once, in the ports.
+            continue
         for node in TREES[module].body:
             if isinstance(node, Definition) and node.name in names:
                 undocumented += find_undocumented(node, module)

@@ -98,11 +98,11 @@ def _parse_yaml(source: str) -> dict[str, list[str]] | None:
     for event in yaml.parse(source, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
         match event:
             case yaml.MappingStartEvent():
-                mapping.open(is_list=False)
+                mapping.enter(is_list=False)
             case yaml.SequenceStartEvent():
-                mapping.open(is_list=True)
+                mapping.enter(is_list=True)
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
-                mapping.close()
+                mapping.leave()
             case yaml.ScalarEvent():
                 mapping.add_scalar(event.value)
             case yaml.AliasEvent():
@@ -124,7 +124,7 @@ class _MappingReader:
         self._name: str | None = None
         self._in_list = False
 
-    def open(self, *, is_list: bool) -> None:
+    def enter(self, *, is_list: bool) -> None:
         """A list or mapping begins."""
         if self._depth == 0 and is_list:
             self.is_mapping = False
@@ -134,7 +134,7 @@ class _MappingReader:
         if self._depth == 2:
             self._in_list = is_list
 
-    def close(self) -> None:
+    def leave(self) -> None:
         """A list or mapping ends."""
         self._depth -= 1
         if self._depth == 1:

@@ -132,7 +132,7 @@ class IndexManager:
     def _open(self) -> NoteIndex:
         """The index, opened if it is not yet."""
         if not self._index:
-            self._index = self._storage.open()
+            self._index = self._storage.open_index()
         return self._index
 
     def _update(

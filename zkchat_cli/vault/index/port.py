@@ -324,7 +324,7 @@ class IndexStorage(Protocol):
         """Whether an index was stored."""
         ...
 
-    def open(self) -> NoteIndex:
+    def open_index(self) -> NoteIndex:
         """The stored index, or a new one. Raises IndexDamaged, IndexUnwritable, VaultError."""
         ...
 

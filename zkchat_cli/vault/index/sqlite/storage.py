@@ -28,7 +28,7 @@ class SqliteIndexStorage:
         # Faster than Path.exists, and called at every start
         return os.path.exists(self.file)  # noqa: PTH110, RUF100
 
-    def open(self) -> SqliteNoteIndex:
+    def open_index(self) -> SqliteNoteIndex:
         """See `IndexStorage`."""
         with _OPEN_LOCK:
             if not _OPEN_COUNTS[self.file] and not checksum.is_intact(self.file):
