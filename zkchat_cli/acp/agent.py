@@ -39,12 +39,12 @@ from zkchat_cli.views.turn_steps import call_question
 
 # Conversations that the editor lists
 MAX_LISTED = 200
-# Characters of an error
+# Most characters of an error
 LONGEST_ERROR = 1000
-# Codes of JSON-RPC
+# Error codes of JSON-RPC
 INVALID_PARAMS = -32602
 FAILED = -32000
-# Reasons of the protocol why a turn ended, and those for other ends of an answer
+# The protocol's reasons for the end of a turn, and the reasons for other ends of an answer
 END = "end_turn"
 STOP_REASONS = {"length": "max_tokens", "content_filter": "refusal"}
 R = TypeVar("R")
@@ -66,22 +66,22 @@ class NoteAgent:
         self._thread = ThreadPoolExecutor(1, "sessions")
         self._apps: dict[Path, App] = {}
         self._sessions: dict[str, ZkChatSession] = {}
-        # By session, what ends the answer that it writes or that waits for other work on the
-        # sessions' thread
+        # By session: the event that stops the answer that it is writing, or that waits for other
+        # work on the sessions' thread
         self._stops: dict[str, threading.Event] = {}
         self._client: Client
         self._loop: asyncio.AbstractEventLoop
-        # The session that answers, and the call that it makes: what the user is asked about
+        # The session that is answering, and its current call; the user is asked about these
         self._current: ZkChatSession
         self._call: ToolCall
 
     def on_connect(self, conn: Client) -> None:
-        """The editor is there."""
+        """Remember the connection to the editor."""
         self._client = conn
         self._loop = asyncio.get_running_loop()
 
     async def initialize(self, protocol_version: int, **_: Any) -> schema.InitializeResponse:
-        """Agree on a version of the protocol, and say what this agent can do."""
+        """Agree on a version of the protocol, and tell what this agent can do."""
         return schema.InitializeResponse(
             protocol_version=min(protocol_version, PROTOCOL_VERSION),
             agent_capabilities=schema.AgentCapabilities(
@@ -129,7 +129,7 @@ class NoteAgent:
     async def set_session_mode(
         self, mode_id: str, session_id: str, **_: Any
     ) -> schema.SetSessionModeResponse:
-        """Let another agent answer from now on; its name is the mode."""
+        """Let another agent answer from now on; the protocol calls it a mode."""
         session = self._session(session_id)
         await self._run_work(lambda: session.runtimes.use_agent(mode_id))
         return schema.SetSessionModeResponse()
@@ -155,17 +155,17 @@ class NoteAgent:
         try:
             return schema.PromptResponse(stop_reason=await self._run_work(run))
         finally:
-            # If it is not over, the editor is gone, and with it this task
+            # If the turn is not over, this task was cancelled because the editor is gone
             stop.set()
             del self._stops[session_id]
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        """Stop the answer that the session writes; what came of it is kept."""
+        """Stop the answer of a session; the text so far is kept."""
         if session_id in self._stops:
             self._stops[session_id].set()
 
     def close(self) -> None:
-        """Stop every turn, and store what came of the answers: the editor is gone."""
+        """Stop every turn and store the answers so far, because the editor is gone."""
         for stop in list(self._stops.values()):
             stop.set()
 
@@ -208,7 +208,7 @@ class NoteAgent:
         deciding = replace(app, approve=self._approve_change, approve_call=self._approve_call)
         session = deciding.session(None if id_ is None else app.find(id_))
         for warning in app.warnings(session):
-            # The editor shows it with the first answer
+            # The editor shows this with the first answer
             session.memory.notify(*warning)
         app.vault.embed_in_background(lambda: bool(self._stops), app.message_embedder())
         self._sessions[session.conversation.id if id_ is None else id_] = session
@@ -220,8 +220,9 @@ class NoteAgent:
         )
 
     def _ask(self, question: Coroutine[Any, Any, R]) -> R:
-        """What the editor answers; KeyboardInterrupt ends the wait, and is raised if the editor is
-        gone.
+        """The editor's answer.
+
+        KeyboardInterrupt ends the wait; it is also raised if the editor is gone.
         """
         try:
             asked = asyncio.run_coroutine_threadsafe(question, self._loop)
@@ -259,8 +260,9 @@ class NoteAgent:
         return END if result.turn is None else self._run_turn(session, result.turn)
 
     def _run_turn(self, session: ZkChatSession, turn: Generator[events.Event, None, None]) -> str:
-        """Run a turn and tell the editor about it; returns the reason why it ended. Raises the
-        error of a turn that failed.
+        """Run a turn and tell the editor about it; returns the reason why it ended.
+
+        Raises the error of a turn that failed.
         """
         reason = END
         with closing(turn):
@@ -277,7 +279,7 @@ class NoteAgent:
         return reason
 
     def _approve_change(self, change: Change) -> Decision:
-        """Ask about a proposed change with its diffs."""
+        """Ask about a proposed change, and show its diffs."""
         content = change_content(change, self._current.vault.root)
         files = [schema.ToolCallLocation(path=each.path) for each in content if each.type == "diff"]
         wanted = schema.ToolCallUpdate(
@@ -313,8 +315,8 @@ class NoteAgent:
 
 
 def _is_for_a_terminal(result: CommandResult) -> bool:
-    """Whether a command switches the conversation, leaves, edits or copies: an editor has its own
-    ways.
+    """Whether a command switches the conversation, quits, edits or copies: an editor has its own
+    ways to do that.
     """
     return (
         result.session is not None
@@ -325,5 +327,5 @@ def _is_for_a_terminal(result: CommandResult) -> bool:
 
 
 def _error_text(text: str) -> str:
-    """An error on one line of limited length: names in it may be any text."""
+    """An error on one line of limited length, because names in it may be any text."""
     return sanitize_name(truncate(text.strip(), LONGEST_ERROR))

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-# A path with one of these characters cannot be linked
+# Characters that a linked path cannot have
 _UNLINKABLE = re.compile(r"[][|#^\n]")
 
 
 class EditorMessage(NamedTuple):
-    """The whole text of a message, and the part that the user typed: text of the editor must not
+    """The whole text of a message, and the part that the user typed; the editor's text must not
     import files.
     """
 
@@ -21,8 +21,10 @@ class EditorMessage(NamedTuple):
 
 
 def read_prompt(blocks: Sequence[Any], root: Path) -> EditorMessage:
-    """The message that these blocks make. A note that is attached by its address becomes a link to
-    it; attached text comes before what was typed.
+    """The message in these blocks.
+
+    A note that is attached by its address becomes a link to it; attached text comes before the
+    typed text.
     """
     typed = []
     attached = []
@@ -44,14 +46,14 @@ def read_prompt(blocks: Sequence[Any], root: Path) -> EditorMessage:
 
 
 def _link_to(uri: str, root: Path) -> str:
-    """The link to a note in the vault; empty for another address."""
+    """The link to a note in the vault; empty for any other address."""
     path = note_path(uri, root)
     return f"[[{path}]]" if path and not _UNLINKABLE.search(path) else ""
 
 
 def note_path(uri: str, root: Path) -> str | None:
-    """The path in the vault of an address `file:///…`; None if it is elsewhere."""
-    # RuntimeError: links in a circle
+    """The path in the vault for an address `file:///…`; None if it is elsewhere."""
+    # RuntimeError is raised for links in a circle
     with suppress(OSError, RuntimeError, ValueError):
         address = urlsplit(uri)
         if address.scheme == "file":

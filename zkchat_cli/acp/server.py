@@ -12,22 +12,23 @@ from acp import run_agent, stdio_streams
 from zkchat_cli.acp.agent import NoteAgent
 from zkchat_cli.app.factory import App
 
-# Bytes of a message
+# Most bytes of a message
 MAX_LINE = 50_000_000
-# A code of JSON-RPC
+# Error code of JSON-RPC
 PARSE_ERROR = -32700
 
 
 def serve(open_app: Callable[[Path], App]) -> None:
-    """Serve one editor on standard input and output, until it closes them. `open_app` opens the
-    vault of a session's folder.
+    """Serve one editor on standard input and output, until the editor closes them.
+
+    `open_app` opens the vault of a session's folder.
     """
     with closing(NoteAgent(open_app)) as agent:
         asyncio.run(_serve_standard_streams(agent))
 
 
 async def _serve_standard_streams(agent: Any) -> None:
-    """Give the SDK the lines that are messages, and answer others with an error: the SDK ends at
+    """Pass the SDK the lines that are messages, and answer others with an error: the SDK ends at
     JSON that is not an object.
     """
     lines, writer = await stdio_streams(limit=MAX_LINE)

@@ -23,9 +23,9 @@ from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import IN_CHAT, plain_text
 
-# Sources below an answer
+# Most sources below an answer
 MAX_SOURCES = 10
-# Characters of a tool's result that the editor shows, and of the title of a call
+# Most characters of a tool's result, and of the title of a call, in the editor
 MAX_RESULT = 2_000
 MAX_TITLE = 100
 # The shortest fence of a block of code
@@ -33,7 +33,7 @@ MIN_FENCE = 3
 
 
 def event_updates(event: events.Event, session: ZkChatSession) -> Iterator[Any]:
-    """What the editor is told about an event of a turn."""
+    """Updates for the editor about an event of a turn."""
     match event:
         case events.TextDelta(text):
             yield answer_chunk(text)
@@ -51,7 +51,9 @@ def event_updates(event: events.Event, session: ZkChatSession) -> Iterator[Any]:
 
 
 def _end_updates(report: TurnReport, session: ZkChatSession) -> Iterator[Any]:
-    """Where the excerpts of the turn's tools are, its sources, and the conversation's title."""
+    """Updates at the end of a turn: the places of its tools' excerpts, its sources, and the
+    conversation's title.
+    """
     *_, exchange = split_into_exchanges(session.history)
     for message in exchange:
         found = locations(message, session.vault.root)
@@ -66,7 +68,7 @@ def _end_updates(report: TurnReport, session: ZkChatSession) -> Iterator[Any]:
 
 
 def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Any]:
-    """What the editor is told about the messages of a conversation that it loads."""
+    """Updates for the editor with the messages of a conversation that it loads."""
     for message in history:
         match message.role:
             case "user":
@@ -93,8 +95,9 @@ def _replay_answer(message: ZkChatMessage) -> Iterator[Any]:
 
 
 def result_text(result: CommandResult) -> str:
-    """What a command shows, as a block of code; empty if that is nothing. A note that it opens is
-    its text.
+    """What a command shows, as a block of code; empty if it shows nothing.
+
+    If it opens a note, the note's text.
     """
     opened = result.open_note.text if result.open_note is not None else ""
     shown = [text for text in (result.text, plain_text(result.lines), opened) if text]
@@ -107,12 +110,12 @@ def answer_chunk(text: str) -> Any:
 
 
 def thought_chunk(text: str) -> Any:
-    """A piece of what the model thinks, or a remark of zkchat."""
+    """A piece of the model's reasoning, or a remark of zkchat."""
     return schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=text_block(text))
 
 
 def text_block(text: str) -> schema.TextContentBlock:
-    """A text where the protocol wants content."""
+    """A text in the form of the protocol's content."""
     return schema.TextContentBlock(type="text", text=text)
 
 
@@ -133,15 +136,16 @@ def tool_started(call: ToolCall) -> Any:
 
 
 def editor_kind(tool_name: str) -> EditorKind:
-    """The kind that an editor shows for a tool. One that changes notes becomes an edit when the
-    user is asked.
+    """The kind that an editor shows for a tool.
+
+    A tool that changes notes becomes an edit when the user is asked.
     """
     tool = find_tool(tool_name)
     return tool.editor_kind if tool is not None else "other"
 
 
 def tool_progress(call_id: str, text: str = "", **values: Any) -> Any:
-    """More about a call that began: its result, status or locations."""
+    """An update of a call that has begun: its result, status or locations."""
     return schema.ToolCallProgress(
         session_update="tool_call_update",
         tool_call_id=call_id,
@@ -151,14 +155,17 @@ def tool_progress(call_id: str, text: str = "", **values: Any) -> Any:
 
 
 def tool_content(text: str) -> list[Any]:
-    """A text as the content of a call; empty without a text."""
+    """A text as the content of a call; an empty list for an empty text."""
     if not text:
         return []
     return [schema.ContentToolCallContent(type="content", content=text_block(text))]
 
 
 def change_content(change: Change, root: Path) -> list[Any]:
-    """A proposed change of notes as diffs. They hide no character, as in the terminal."""
+    """A proposed change of notes as diffs.
+
+    Like the terminal, they make every character visible.
+    """
     content = tool_content(change.note)
     for file in change.files:
         before = None
@@ -179,7 +186,7 @@ def _decoded(content: bytes) -> str:
 
 
 def locations(message: ZkChatMessage, root: Path) -> list[schema.ToolCallLocation]:
-    """Where the excerpts of a tool's result are: path and line."""
+    """The places of the excerpts in a tool's result: path and line."""
     return [
         schema.ToolCallLocation(path=str(root / chunk.relative_path), line=chunk.start_line)
         for chunk in message.chunks
@@ -187,8 +194,10 @@ def locations(message: ZkChatMessage, root: Path) -> list[schema.ToolCallLocatio
 
 
 def sources_text(report: TurnReport) -> str:
-    """The sources below an answer, as the terminal lists them; empty if there are none. They end a
-    code block that was cut off.
+    """The sources below an answer, listed in the same way as in the terminal; empty if there are
+    none.
+
+    They first close a code block that was cut off.
     """
     named = [each for each in report.references if each.reference_type in ("direct", "import")]
     lines = source_lines(
@@ -200,8 +209,9 @@ def sources_text(report: TurnReport) -> str:
 
 
 def code_block(text: str) -> str:
-    """Text as the terminal shows it. The fences are longer than any in the text, such as those of a
-    message in `/show last`.
+    """Text in a code block, so that it looks as in the terminal.
+
+    The fences are longer than any in the text, such as those of a message in `/show last`.
     """
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(MIN_FENCE, longest + 1)
@@ -209,7 +219,7 @@ def code_block(text: str) -> str:
 
 
 def session_modes(session: ZkChatSession) -> schema.SessionModeState:
-    """The agents that can answer, as the modes of a session."""
+    """The agents that can answer, as modes of the session."""
     modes = [schema.SessionMode(id=NO_AGENT, name="No agent")]
     modes += [schema.SessionMode(id=name, name=name) for name in session.agent_names()]
     agent = session.runtime.agent

@@ -14,15 +14,17 @@ import typer
 from zkchat_cli.cli.commands import COMMANDS
 
 GLOBAL_OPTIONS = ("--no-color", "--verbose")
-"""Options that every command takes: they are moved to the front, where the root declares them."""
+"""Options that every command accepts: they are moved to the front, where the root declares them."""
 ROOT_OPTIONS = ("--version", "--help", "-h", "--install-completion", "--show-completion")
 """Options of the root; any other option before a command belongs to the chat."""
 DEFAULT_COMMAND = "chat"
 
 
 class GivenArguments(NamedTuple):
-    """The words of a command line: the options of the root, the words from `--` on, which are
-    arguments in any case, and the others.
+    """The words of a command line, in three groups.
+
+    They are the options of the root, the words from `--` on, which are arguments in any case, and
+    the others.
     """
 
     global_options: list[str]
@@ -31,7 +33,7 @@ class GivenArguments(NamedTuple):
 
 
 def split_arguments(arguments: Sequence[str]) -> GivenArguments:
-    """The words of a command line by their kind."""
+    """The words of a command line, by group."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     before = arguments[:end]
     return GivenArguments(
@@ -57,7 +59,9 @@ def with_command(words: list[str]) -> list[str]:
 
 
 def _replace_bare_resume(words: list[str]) -> list[str]:
-    """Typer has no options with an optional value."""
+    """The words with `--continue` for a `--resume` without an id, because Typer has no options with
+    an optional value.
+    """
     end = "-"
     return [
         "--continue" if word == "--resume" and following.startswith("-") else word
@@ -66,7 +70,7 @@ def _replace_bare_resume(words: list[str]) -> list[str]:
 
 
 def _command_position(words: list[str]) -> int:
-    """Where the first word is that is neither an option of the chat nor the value of one."""
+    """The position of the first word that is neither an option of the chat nor the value of one."""
     chat: Any = typer.main.get_command(COMMANDS.load(DEFAULT_COMMAND))
     with_value: set[str] = set()
     for option in chat.params:

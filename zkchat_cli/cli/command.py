@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.vault import Vault
     from zkchat_cli.views.text import StyledLine
 
-# Exit code of a command whose question was answered with no, so that `zkchat sessions delete ID &&
-# …` stops
+# Exit code of a command after a no to its question, so that `zkchat sessions delete ID && …` stops
 DECLINED = 1
 EMBEDDING_SECONDS = 1.0
 # Seconds to wait for a server to report the size of a model's window
@@ -60,8 +59,10 @@ class CommandContext:
 
     @cached_property
     def screen(self) -> Screen:
-        """The screen that the settings `terminal.…` describe, read without the others: the prompt
-        is drawn before all are loaded.
+        """The screen that the settings `terminal.…` describe.
+
+        These settings are read without the others, because the prompt is drawn before all are
+        loaded.
         """
         written = self.user_settings.get("terminal", {})
         env = os.environ
@@ -71,8 +72,9 @@ class CommandContext:
 
     @cached_property
     def user_settings(self) -> dict[str, Any]:
-        """The tables of the user's settings file as they are written. None if the file cannot be
-        read: loading the settings reports that.
+        """The tables of the user's settings file, as written.
+
+        None if the file cannot be read: loading the settings reports that.
         """
         try:
             data = read_file(self.paths.config_file, paths.MAX_SETTINGS_BYTES)
@@ -84,8 +86,9 @@ class CommandContext:
             return {}
 
     def startup_options(self, *, demo: bool = False, **more: Any) -> "StartupOptions":
-        """The shared options and `more`; with `demo`, the built-in notes are the vault. Raises
-        UsageError if another one is named, too.
+        """The shared options and `more`; with `demo`, the built-in notes are the vault.
+
+        Raises UsageError if another vault is named too.
         """
         from zkchat_cli.app.settings import StartupOptions, demo_vault
 
@@ -96,7 +99,7 @@ class CommandContext:
 
     @property
     def paths(self) -> paths.AppPaths:
-        """Where settings, conversations and keys are; with --config, its settings file."""
+        """The places of settings, conversations and keys; --config replaces the settings file."""
         return paths.app_paths(os.environ, self.shared.get("config_file"))
 
     @cached_property
@@ -109,10 +112,9 @@ class CommandContext:
     def print_result(
         self, document: object, shown: "str | Iterable[StyledLine]", empty_text: str = ""
     ) -> None:
-        """Print a command's result: the JSON document with --json, else the text or the lines,
-        through the pager if they are long.
+        """Print a command's result: with --json the JSON document, otherwise the text or the lines.
 
-        Where there are no lines, `empty_text` says so on stderr.
+        Long lines go through the pager. If there are no lines, `empty_text` says so on stderr.
         """
         if self.as_json:
             self.screen.json(document)
@@ -140,9 +142,10 @@ class CommandContext:
     def open_store(
         self, *, anywhere: bool = True
     ) -> "Iterator[tuple[ChatSessionStore, str | None]]":
-        """The store, and the real path of the vault, by which conversations name it. Without a
-        vault that is None; if only conversations of a vault will do (not `anywhere`), it is a
-        VaultError.
+        """The store, and the real path of the vault, which identifies its conversations.
+
+        The path is None without a vault; if only conversations of a vault are acceptable (not
+        `anywhere`), that is a VaultError.
         """
         from zkchat_cli.app.settings import required_vault_folder, vault_folder
         from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
@@ -152,7 +155,7 @@ class CommandContext:
             yield store, str(folder.resolve()) if folder is not None else None
 
     def open_vault(self) -> "closing[Vault]":
-        """The vault alone, with its index of the last time: reading notes needs neither the
+        """The vault alone, with its index from the last time: reading notes needs neither the
         conversations nor a model.
         """
         from zkchat_cli.app import factory
@@ -169,13 +172,15 @@ class CommandContext:
             yield vault, report
 
     def refresh(self, vault: "Vault", *, full: bool = False) -> "IndexReport":
-        """Bring a vault's index up to date (`full`: make it anew), with a progress bar."""
+        """Update a vault's index (`full`: rebuild it), with a progress bar."""
         with self.screen.progress_bar("Indexing") as progress:
             return vault.refresh(full=full, progress=progress)
 
     def embed_for_a_moment(self, vault: "Vault", messages: "MessageEmbedder | None" = None) -> None:
-        """Compute missing vectors while someone reads what was printed; a program that waits for
-        the end is not kept waiting. The time that the answer has waited for vectors counts.
+        """Compute missing vectors for a moment while somebody reads the output.
+
+        A program that waits for the end is not kept waiting. The time that the answer has waited
+        for vectors counts.
         """
         if not self.screen.out.isatty():
             return
@@ -194,7 +199,7 @@ class CommandContext:
 
     @contextmanager
     def open_session(self, id_: str | None, *, indexed: bool = False) -> "Iterator[ZkChatSession]":
-        """A session on a stored conversation, for inspection; `indexed` updates the index first."""
+        """A session on a stored conversation, for inspection; `indexed`: update the index first."""
         with self.open_app() as app:
             conversation = app.find(id_)
             if indexed:
@@ -202,8 +207,8 @@ class CommandContext:
             session = app.session(conversation)
             runtime = session.runtime
             if runtime.configured_window is None or runtime.settings.retrieval.mode == "auto":
-                # The next call would have the window that the server reports, and tools if it has
-                # any
+                # The next call would have the window that the server reports, and tools if the
+                # model accepts any
                 session.runtimes.prepare(WINDOW_TIMEOUT)
             yield session
 
@@ -247,8 +252,9 @@ def command(
 
 
 def command_group(help_text: str = "") -> typer.Typer:
-    """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no
-    command is named.
+    """A Typer app with zkchat's conventions.
+
+    A group has a `help_text`, which is shown if no command is named.
     """
     more: dict[str, Any] = {}
     if help_text:
@@ -258,8 +264,8 @@ def command_group(help_text: str = "") -> typer.Typer:
 
 @contextmanager
 def optional_package(purpose: str, extra: str) -> Iterator[None]:
-    """For an import: raises UsageError with the command that installs an `extra` of zkchat, if its
-    package is missing.
+    """Use it around an import: if the package is missing, it raises UsageError with the command
+    that installs an `extra` of zkchat.
     """
     try:
         yield
@@ -270,8 +276,9 @@ def optional_package(purpose: str, extra: str) -> Iterator[None]:
 
 
 def read_piped(read: Callable[[int], str]) -> str:
-    """A message from a pipe. Raises UsageError if no model could take it: counting its tokens alone
-    would take minutes.
+    """A message from a pipe.
+
+    Raises UsageError if no model could take it: counting its tokens alone would take minutes.
     """
     text = read(MAX_PIPED + 1)
     if len(text) > MAX_PIPED:
@@ -285,8 +292,9 @@ def read_piped(read: Callable[[int], str]) -> str:
 
 
 def read_input(file: str, limit: int, expected: str) -> bytes:
-    """The content of a file, or for `-` of standard input. Raises UsageError for what cannot be
-    read, or is longer than `limit` bytes.
+    """The content of a file, or for `-` of standard input.
+
+    Raises UsageError for what cannot be read, or is longer than `limit` bytes.
     """
     try:
         data = sys.stdin.buffer.read(limit + 1) if file == "-" else read_file(file, limit)
@@ -300,8 +308,9 @@ def read_input(file: str, limit: int, expected: str) -> bytes:
 
 
 def confirm(question: str, command_name: str, *, yes: bool) -> None:
-    """Return if the user agrees, now or with --yes. Exits with DECLINED on a no. Raises UsageError
-    where nobody can answer.
+    """Return if the user agrees, now or with --yes.
+
+    Exits with DECLINED after a no. Raises UsageError if nobody can answer.
     """
     if yes:
         return

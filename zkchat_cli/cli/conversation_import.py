@@ -13,9 +13,9 @@ from zkchat_cli.importers import read_conversations, session_importers
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.conversations import Conversation
 
-# Messages of an import that are embedded at once, in half a minute
+# Most messages of an import that are embedded at once, in about half a minute
 MOST_EMBEDDED = 2_000
-# Bytes; an export of 10,000 turns with their prompts is smaller
+# Most bytes of a file; an export of 10,000 turns with their prompts is smaller
 MAX_IMPORT = 500_000_000
 
 
@@ -55,7 +55,10 @@ class Import(NamedTuple):
 def import_files(
     ctx: CommandContext, app: App, files: Sequence[Path], program: str | None
 ) -> Import:
-    """Store the conversations of the files. One of several files that is not valid is left out."""
+    """Store the conversations of the files.
+
+    If one of several files is not valid, only that one is left out.
+    """
     kind = program or ""
     now = factory.now()
     imported: list[ImportedConversation] = []
@@ -80,8 +83,10 @@ def import_files(
 def _read_archives(
     data: bytes, file: Path, app: App, program: str | None, now: str
 ) -> tuple[str, list[ConversationArchive]]:
-    """The format of a file and the conversations in it, as conversations with this vault if theirs
-    is not on this machine. Raises UsageError for a file that is not valid.
+    """The format of a file, and its conversations.
+
+    If their vault is not on this machine, they become conversations with this vault. Raises
+    UsageError for a file that is not valid.
     """
     root = str(app.vault.root)
     if program is not None:

@@ -14,15 +14,17 @@ from zkchat_cli.vault.links.note_completer import Completion, best_matches
 
 MAX_COMPLETIONS = 30
 _AGENT = re.compile(r"\s*@(?P<name>(?:[^\W_][\w-]{0,47})?)")
-# A name with one of these characters cannot be linked
+# Characters that the path of a linkable note cannot have
 _UNLINKABLE = re.compile(r"[#|^\[\]]")
 # A path that needs no quotation marks
 _PLAIN_PATH = re.compile(r"""[^\s"'<>|*?;,(){}\[\]`@\\“”‘’]+""")
 
 
 class CompletionRequest(NamedTuple):
-    """What is typed, with all text `before` the cursor. `closing` is what a completed link still
-    needs at its end; `tags` and `files` are those of the vault.
+    """The text that is being typed, and all text `before` the cursor.
+
+    `closing` is what a completed link still needs at its end; `tags` and `files` are those of the
+    vault.
     """
 
     typed: TypedText
@@ -53,7 +55,7 @@ def _complete_argument(request: CompletionRequest) -> Iterator[Suggestion]:
 
 
 def _argument_values(request: CompletionRequest) -> Mapping[str, str]:
-    """The values that the command takes, with their descriptions."""
+    """The values that the command accepts, with their descriptions."""
     for command in slash.commands():
         if command.name == request.typed.command:
             values = command.values(request.session)
@@ -75,7 +77,7 @@ def _complete_link(request: CompletionRequest) -> Iterator[Suggestion]:
 
 
 def _describe_note(found: Completion) -> str:
-    """The note that an alias or a title is of, and the note's folder."""
+    """The note that an alias or a title belongs to, and the note's folder."""
     folder, _, _ = found.path.rpartition("/")
     if found.kind == "name":
         return folder
@@ -84,7 +86,9 @@ def _describe_note(found: Completion) -> str:
 
 
 def _complete_heading(request: CompletionRequest) -> Iterator[Suggestion]:
-    """The headings of the note before the first `#`, by the text after the last one."""
+    """The headings of the note that is named before the first `#`, matching the text after the last
+    one.
+    """
     note, *_, text = request.typed.text.split("#")
     vault = request.session.vault
     target = vault.resolve(note).target if note.strip() else None
@@ -105,7 +109,7 @@ def _complete_tag(request: CompletionRequest) -> Iterator[Suggestion]:
 
 
 def _complete_path(request: CompletionRequest) -> Iterator[Suggestion]:
-    """Files; at the beginning of a message agents before them."""
+    """Files; at the beginning of a message agents come first."""
     yield from _agents(request)
     text = request.typed.text
     for path in best_matches(request.files, text.lstrip('"'), MAX_COMPLETIONS):
@@ -133,6 +137,6 @@ COMPLETERS: Mapping[str, Callable[[CompletionRequest], Iterator[Suggestion]]] = 
     "tag": _complete_tag,
     "path": _complete_path,
 }
-"""By the kind of text that is typed."""
+"""The completer for each kind of typed text."""
 VAULT_KINDS = frozenset(("link", "heading", "tag", "path"))
 """The kinds that need an index of the vault."""

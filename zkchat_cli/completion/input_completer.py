@@ -1,7 +1,7 @@
 """Completion while typing.
 
-It runs in a thread of its own. Enter waits for that thread, so nothing here waits for the session
-or for the first index.
+It runs in its own thread. Enter waits for that thread, so nothing here waits for the session or for
+the first index.
 """
 
 import time
@@ -13,7 +13,7 @@ from zkchat_cli.completion.typed_text import Suggestion, match_typed
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.sanitize import is_safe_name
 
-# A session loads them; the prompt is there before
+# Imported only for types: a session loads these modules after the prompt is drawn
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
 
@@ -23,8 +23,10 @@ _CLOSING = "]]"
 
 
 class InputCompleter:
-    """Offers nothing until the session is open, and notes, tags and files only when the vault
-    `is_indexed`.
+    """Completes typed text.
+
+    It offers nothing until the session is open, and offers notes, tags and files only when the
+    vault `is_indexed`.
     """
 
     def __init__(
@@ -44,7 +46,7 @@ class InputCompleter:
         session = self._session()
         if typed is None or session is None:
             return
-        # Imports what an open session has loaded
+        # This imports what an open session has loaded
         from zkchat_cli.completion.completers import COMPLETERS, VAULT_KINDS, CompletionRequest
 
         # A message will report the problem
@@ -58,9 +60,7 @@ class InputCompleter:
             yield from COMPLETERS[typed.kind](request)
 
     def _scan(self, session: "ZkChatSession") -> None:
-        """Look for new notes, and for files that can be imported, from the current folder and from
-        the vault.
-        """
+        """Look for new notes, and for files to import in the current folder and in the vault."""
         from zkchat_cli.references.file_imports import list_files
 
         if time.monotonic() - self._scanned_at < CACHE_SECONDS:

@@ -6,7 +6,7 @@ Front ends ask this for every key, before the session is open.
 import re
 from typing import NamedTuple
 
-# Characters before the cursor in which the beginning of a link, a tag or a path is looked for
+# Characters before the cursor in which the beginning of a link, a tag or a path is searched for
 LONGEST = 1000
 _TYPED = re.compile(
     r"""
@@ -34,8 +34,9 @@ class TypedText(NamedTuple):
 
 
 class Suggestion(NamedTuple):
-    """`text` takes the place of the `replaced` characters before the cursor; `label` is shown for
-    it, with a `description`.
+    """A completion: `text` replaces the last `replaced` characters before the cursor.
+
+    `label` is shown for it, with a `description`.
     """
 
     text: str

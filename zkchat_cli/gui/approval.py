@@ -1,4 +1,4 @@
-"""Questions of a turn: whether to change notes, and to call the tool of another program."""
+"""Questions of a turn: whether to change notes, and to call an external tool."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -12,8 +12,9 @@ from zkchat_cli.views.turn_steps import call_question, diff_lines
 
 
 class PanelApproval:
-    """Asks in a panel of the window. It is called on the worker's thread, which waits for the
-    answer.
+    """Asks in a panel of the window.
+
+    Call it on the worker's thread, which waits for the answer.
     """
 
     def __init__(self, panel: Panel, worker: Worker) -> None:
@@ -28,7 +29,7 @@ class PanelApproval:
         return ALLOWED if self._ask(f"{change.summary}?", lines) else DECLINED
 
     def approve_call(self, call: ToolCall) -> Decision:
-        """Ask about a call of another program's tool."""
+        """Ask about a call of an external tool."""
         return ALLOWED if self._ask(call_question(call)) else DECLINED_CALL
 
     def _ask(self, question: str, lines: Iterable[StyledLine] = ()) -> bool:

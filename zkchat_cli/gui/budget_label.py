@@ -16,14 +16,15 @@ _COLORS = (
     "seagreen",
     "tomato",
 )
-"""The colors of the components in the budget bar, in their order."""
+"""The colors of the components in the budget bar, in the order of the components."""
 _EMPTY_COLORS = {"green": "grey", "yellow": "darkorange", "red": "crimson"}
-"""The color of the empty cells, by that of the bar in the terminal."""
+"""The color of the empty cells, for each color of the bar in the terminal."""
 
 
 class BudgetLabel(QtWidgets.QLabel):
-    """The next prompt's tokens against the window, with cells in the color of each component. The
-    bar is a link.
+    """The next prompt's tokens compared with the window, with cells in the color of each component.
+
+    The bar is a link.
     """
 
     def __init__(self) -> None:
@@ -38,7 +39,9 @@ class BudgetLabel(QtWidgets.QLabel):
         self._usage: ContextUsage | None = None
 
     def show_usage(self, usage: ContextUsage | None, more: int = 0) -> None:
-        """`more` are tokens of an answer that is being written; they count as conversation. Without
+        """Show the usage of a prompt.
+
+        `more` are tokens of an answer that is being written; they count as conversation. Without
         `usage`, the last one stays.
         """
         self._usage = usage = usage or self._usage
@@ -68,7 +71,7 @@ class BudgetLabel(QtWidgets.QLabel):
 
 
 def _components(usage: ContextUsage) -> dict[str, int]:
-    """Tokens of each component by its name as it is shown."""
+    """Tokens of each component, by the name that is shown."""
     components = {"system": usage.system_tokens, "tools": usage.tool_tokens}
     for name, tokens in usage.message_breakdown.items():
         components[name.replace("_", " ")] = tokens

@@ -1,4 +1,4 @@
-"""The middle pane of the window: the transcript, below it results and questions, and the input."""
+"""The middle pane of the window: the transcript, and below it results, questions and the input."""
 
 from collections.abc import Callable, Iterable
 
@@ -10,8 +10,8 @@ from zkchat_cli.gui.panel import Panel
 from zkchat_cli.gui.transcript import TranscriptView
 from zkchat_cli.views.text import StyledLine
 
-# Rows and columns of the grid that a widget takes: the input and its buttons are side by side, and
-# one button is above the other
+# Rows and columns that a widget takes in the grid: the buttons are at the right of the input, one
+# above the other
 BOTH_COLUMNS = (1, 2)
 BOTH_BUTTONS = (2, 1)
 
@@ -32,7 +32,7 @@ class ChatPane(QtWidgets.QWidget):
         self.setTabOrder(self.input, self.send_button)
 
     def _lay_out(self) -> None:
-        """One widget above the other, and the buttons on the right of the input."""
+        """Put one widget above the other, and the buttons at the right of the input."""
         grid = QtWidgets.QGridLayout(self)
         grid.setContentsMargins(QMargins())
         above = (self.transcript, self.result, self.question)
@@ -45,7 +45,7 @@ class ChatPane(QtWidgets.QWidget):
         grid.setRowStretch(0, 1)
 
     def set_busy(self, busy: bool) -> None:
-        """Enable one of the buttons: nothing can be sent while something runs."""
+        """Enable one of the two buttons: nothing can be sent while something runs."""
         self.send_button.setEnabled(not busy)
         self.stop_button.setEnabled(busy)
 
@@ -63,7 +63,9 @@ class ChatPane(QtWidgets.QWidget):
         self.question.ask(question, lines, answered)
 
     def dismiss(self) -> None:
-        """Answer no to the question; without one close the result, or clear the message."""
+        """Answer no to the question; if there is none, close the result, or else clear the
+        message.
+        """
         if self.question.isVisible():
             self.question.answer(yes=False)
         elif self.result.isVisible():

@@ -9,7 +9,7 @@ from PySide6.QtCore import QMargins, QSignalBlocker, Qt, Signal
 from zkchat_cli.models.conversations import ConversationOverview
 from zkchat_cli.views.stored_items import display_title, size_and_time
 
-# Where an item of the list has the id of its conversation
+# The role under which an item of the list stores the id of its conversation
 _ID = Qt.ItemDataRole.UserRole
 
 
@@ -43,8 +43,8 @@ class ConversationPanel(QtWidgets.QWidget):
 
     @property
     def selected(self) -> SelectedConversation | None:
-        """The conversation that is selected in the list, if one is."""
-        # Qt's annotations forget that it is None without a selection
+        """The conversation that is selected in the list; None if none is."""
+        # Qt's annotations lack the None that it returns without a selection
         item: QtWidgets.QListWidgetItem | None = self.list.currentItem()
         if item is None:
             return None
@@ -52,7 +52,7 @@ class ConversationPanel(QtWidgets.QWidget):
         return SelectedConversation(item.data(_ID), title)
 
     def show_conversations(self, found: Iterable[ConversationOverview], current_id: str) -> None:
-        """List these conversations, and select the one with the id."""
+        """List these conversations, and select the one with this id."""
         with QSignalBlocker(self.list):
             self.list.clear()
             for each in found:

@@ -10,7 +10,8 @@ from zkchat_cli.slash.base import NoteToOpen
 
 
 def open_note(note: NoteToOpen, session: ZkChatSession) -> None:
-    """Open a note with the editor that the settings name, else with the desktop's program for it.
+    """Open a note with the editor from the settings, or else with the desktop's program for it.
+
     Raises ZkchatError if nothing opens it.
     """
     command = open_note_command(

@@ -8,11 +8,11 @@ from PySide6.QtGui import QKeyEvent, QTextCursor
 
 from zkchat_cli.completion.typed_text import Suggestion, match_typed
 
-# Lines of text that the box has room for
+# Number of lines of text that the box has room for
 LINES = 5
-# Pixels
+# Width in pixels
 POPUP_WIDTH = 460
-# The place in the history of what was typed and not sent
+# Stands for the place in the history after the newest line: the text that was typed but not sent
 DRAFT = -1
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _MODIFIERS = (
@@ -23,13 +23,13 @@ _MODIFIERS = (
 
 
 class InputBox(QtWidgets.QPlainTextEdit):
-    """The message that is being typed, with completions and the lines that were sent before."""
+    """The message that is being typed, with completions and a history of sent lines."""
 
-    # The text when Enter is pressed, even if it cannot be sent now
+    # Emits the text when Enter is pressed, even if it cannot be sent now
     sent = Signal(str)
-    # A line that was sent, to store it
+    # Emits a line that was sent, so that it is stored
     remembered = Signal(str)
-    # The text before and the text after the cursor
+    # Emits the text before and the text after the cursor
     completion_wanted = Signal(str, str)
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class InputBox(QtWidgets.QPlainTextEdit):
         self.setFixedHeight(self.fontMetrics().lineSpacing() * LINES)
         # The lines that were sent, newest first
         self.history: list[str] = []
-        # Which line of the history is shown
+        # The line of the history that is shown, or DRAFT
         self._at = DRAFT
         self._draft = ""
         self._offers: Sequence[Suggestion] = ()
@@ -51,7 +51,7 @@ class InputBox(QtWidgets.QPlainTextEdit):
             QtWidgets.QCompleter.CompletionMode.UnfilteredPopupCompletion
         )
         self._completer.setWidget(self)
-        # Qt's own: a plain list could be edited, and has a scroll bar over its last row
+        # Qt's own list: a plain one could be edited, and has a scroll bar over its last row
         popup = self._completer.popup()
         assert popup is not None
         self._popup = popup
@@ -81,7 +81,10 @@ class InputBox(QtWidgets.QPlainTextEdit):
 
     @property
     def _before(self) -> str:
-        """The text before the cursor. Qt counts positions in UTF-16, Python does not."""
+        """The text before the cursor.
+
+        Qt counts positions in UTF-16 units, Python in characters.
+        """
         cursor = self.textCursor()
         cursor.movePosition(QTextCursor.MoveOperation.Start, QTextCursor.MoveMode.KeepAnchor)
         return cursor.selectedText().replace("\u2029", "\n")
@@ -115,7 +118,7 @@ class InputBox(QtWidgets.QPlainTextEdit):
         return super().eventFilter(watched, event)  # type: ignore[arg-type]
 
     def _handle_popup_key(self, event: QKeyEvent) -> bool:
-        """Whether the key was for the completions."""
+        """Handle a key that is meant for the completions; returns whether it was."""
         key = event.key()
         if key == Qt.Key.Key_Tab or (key in _ENTER and not event.modifiers()):
             self._accept(self._popup.currentIndex().row())
@@ -138,8 +141,9 @@ class InputBox(QtWidgets.QPlainTextEdit):
             super().keyPressEvent(event)
 
     def _recall_by_key(self, key: int) -> bool:
-        """Whether the key showed another line of the history: Up in the first line of the text, and
-        Down in the last one.
+        """Show another line of the history if the key wants that; returns whether it did.
+
+        Up does so in the first line of the text, Down in the last one.
         """
         line = self.textCursor().blockNumber()
         if key == Qt.Key.Key_Up and line == 0 and self._at + 1 < len(self.history):
@@ -159,7 +163,7 @@ class InputBox(QtWidgets.QPlainTextEdit):
         self.clear()
 
     def _recall(self, at: int) -> None:
-        """Show a line of the history, or with DRAFT what was typed before."""
+        """Show a line of the history, or for DRAFT what was typed before."""
         if self._at == DRAFT:
             self._draft = self.toPlainText()
         self._at = at

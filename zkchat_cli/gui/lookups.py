@@ -1,4 +1,4 @@
-"""What the window reads of a session: functions for a worker's thread that return values."""
+"""What the window reads from a session: functions for a worker's thread that return values."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -12,15 +12,15 @@ from zkchat_cli.models.messages import ZkChatMessage, split_into_exchanges
 from zkchat_cli.views.stored_items import MAX_LISTED, filter_by_title
 from zkchat_cli.views.text import StyledLine, styled_line
 
-# Messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000
-# turns with tools
+# Messages of a conversation that are shown while all of it is being loaded, which takes 2 s for
+# 10,000 turns with tools
 READ_FIRST = 100
 # Lines shown of a note without a numbered passage
 NOTE_LINES = 60
 
 
 class LoadedConversation(NamedTuple):
-    """A conversation as the window shows it: all its turns, and the last ones as a page."""
+    """A conversation for the window: all its turns, and the last ones as a page."""
 
     exchanges: Sequence[Sequence[ZkChatMessage]]
     page: TranscriptPage
@@ -29,7 +29,7 @@ class LoadedConversation(NamedTuple):
 
 
 def read_conversation(session: ZkChatSession) -> LoadedConversation:
-    """The conversation of the session as it is now."""
+    """The session's conversation as it is now."""
     exchanges = [*split_into_exchanges(session.history)]
     conversation = session.conversation
     title = conversation.title
@@ -44,15 +44,15 @@ def read_conversation(session: ZkChatSession) -> LoadedConversation:
 
 
 def read_last_page(session: ZkChatSession, conversation_id: str) -> TranscriptPage:
-    """The last turns of another conversation, which need not be loaded for that."""
-    # The session's own connection is busy with reading all of it
+    """The last turns of another conversation, which need not be loaded for this."""
+    # The session's own connection is busy: it reads the whole conversation
     with closing(session.store.reopen()) as store:
         messages = store.history(conversation_id, last=READ_FIRST)
     return render_page([*split_into_exchanges(messages)][-PAGE:])
 
 
 def find_conversations(session: ZkChatSession, words: str) -> list[ConversationOverview]:
-    """The conversations about these notes, newest first; with `words`, those that have them in
+    """The conversations about these notes, newest first; with `words`, those that contain them in
     title or messages.
     """
     vault = str(session.vault.root)
@@ -66,8 +66,8 @@ def find_conversations(session: ZkChatSession, words: str) -> list[ConversationO
 
 
 def read_passage(session: ZkChatSession, key: str) -> Sequence[StyledLine]:
-    """The passage with this source number in its note, or the beginning of the note with this
-    path.
+    """The passage with this source number in its note, or the beginning of the note with
+    this path.
     """
     if key.isdecimal():
         return slash.run(f"/sources {key}", session).lines

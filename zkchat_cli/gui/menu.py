@@ -17,14 +17,16 @@ from zkchat_cli.views.text import plain_text, styled_line
 from zkchat_cli.views.turn_steps import describe_compaction
 
 Action = Callable[[MenuHost], object]
-# Pixels of the dialog with the context
+# Width in pixels of the dialog that shows the context
 WIDTH = 720
 HEIGHT = 520
 
 
 class MenuEntry(NamedTuple):
-    """One entry: `menu` and `label` with `&` before the letter that chooses it, the `keys` that run
-    it at any time, and what it runs. Most wait while a turn runs.
+    """One entry of a menu.
+
+    It has the `menu`, the `label` (with `&` before the letter that chooses it), the `keys` that run
+    it at any time, and the action. Most entries are disabled while a turn runs.
     """
 
     menu: str
@@ -35,7 +37,7 @@ class MenuEntry(NamedTuple):
 
 
 def build_menus(host: MenuHost, bar: QMenuBar) -> list[QAction]:
-    """Add the menus to the bar. Returns the actions that cannot be chosen while a turn runs."""
+    """Add the menus to the bar. Returns the actions that are disabled while a turn runs."""
     waiting = []
     menus: dict[str, QMenu] = {}
     for entry in MENU:
@@ -51,7 +53,7 @@ def build_menus(host: MenuHost, bar: QMenuBar) -> list[QAction]:
 
 
 def _command_action(line: str) -> Action:
-    """An action that runs a slash command, on the selected turn where it has `{turn}`."""
+    """An action that runs a slash command; `{turn}` in it is replaced by the selected turn."""
     return lambda window: window.run_command(line.format(turn=window.transcript.selected))
 
 
@@ -70,8 +72,8 @@ def _rename(window: MenuHost) -> None:
 
 
 def _delete(window: MenuHost) -> None:
-    """Delete the conversation that is selected in the list; a new one follows if it was the open
-    one.
+    """Delete the conversation that is selected in the list; if it was the open one, a new one is
+    opened.
     """
     selected = window.conversations.selected
     if selected is None:
@@ -96,7 +98,7 @@ def _export(window: MenuHost) -> None:
         "Export the conversation",
         dir="",
         filter=";;".join(known),
-        # /export never overwrites, and says so
+        # /export never overwrites a file, and says so
         options=QFileDialog.Option.DontConfirmOverwrite,
     )
     if file:
@@ -104,8 +106,10 @@ def _export(window: MenuHost) -> None:
 
 
 def show_context(window: MenuHost) -> None:
-    """A dialog with the table of the context and the exact prompt: with the message that is being
-    typed, or while an answer is written, the prompt that was sent for it.
+    """Show a dialog with the table of the context and the exact prompt.
+
+    The prompt includes the message that is being typed; while an answer is written, it is the
+    prompt that was sent for the answer.
     """
     typed = window.input.toPlainText()
     message = None if slash.is_command(typed) else typed or None
@@ -134,7 +138,7 @@ def show_context(window: MenuHost) -> None:
 
 
 def _compact(window: MenuHost) -> None:
-    """Show what a compaction would do, and make it after a yes."""
+    """Show what a compaction would do, and do it after a yes."""
 
     def show(preview: Compaction) -> None:
         window.state.setText(window.idle)
@@ -150,8 +154,9 @@ def _compact(window: MenuHost) -> None:
 
 
 def _choice_action(name: str) -> Action:
-    """An action that lets the user choose a model, an agent or a strategy among the completions of
-    the command of that name.
+    """An action that lets the user choose a model, an agent or a strategy.
+
+    The choices are the completions of the command `name`.
     """
 
     def ask(window: MenuHost, values: Sequence[str]) -> None:
@@ -160,7 +165,7 @@ def _choice_action(name: str) -> Action:
             f"Choose the {name}",
             f"{name.capitalize()}:",
             values,
-            # A model that no server lists can be typed
+            # A model that no server lists can be typed instead
             editable=name == "model",
         )
         if chosen and value.strip():
@@ -209,4 +214,4 @@ MENU = (
     MenuEntry(SETTINGS, "&Strategy…", "Ctrl+Shift+S", _choice_action("strategy")),
     MenuEntry(SETTINGS, "Settings &file", "Ctrl+,", _settings),
 )
-"""Every entry, menu by menu, from top to bottom."""
+"""Every entry of every menu, from top to bottom."""

@@ -22,7 +22,7 @@ class MenuHost(Protocol):
 
     app: App | None
     session: ZkChatSession | None
-    # What the state says while nothing runs
+    # The state that is shown while nothing runs
     idle: str
     conversations: ConversationPanel
     transcript: TranscriptView

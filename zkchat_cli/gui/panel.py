@@ -10,15 +10,16 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.gui.styled_browser import StyledBrowser, fixed_font, lines_html
 from zkchat_cli.views.text import StyledLine, styled_line
 
-# Pixels
+# Height in pixels
 MAX_HEIGHT = 190
 FRAME_HEIGHT = 8
 MARGINS = QMargins(2, 2, 2, 2)
 
 
 class Panel(QtWidgets.QFrame):
-    """HTML above the input, with a button for each answer to it. The last button is a no, and what
-    Escape presses.
+    """HTML above the input, with a button for each answer.
+
+    The last button means no, and so does Escape.
     """
 
     def __init__(self, name: str, *answers: str) -> None:
@@ -40,7 +41,7 @@ class Panel(QtWidgets.QFrame):
         self.hide()
 
     def show_html(self, text: str) -> None:
-        """Show HTML in a panel of its height, up to MAX_HEIGHT."""
+        """Show HTML; the panel takes its height, up to MAX_HEIGHT."""
         self.text.show_html(text)
         self.text.setAccessibleDescription(self.text.toPlainText())
         self.show()
@@ -63,6 +64,6 @@ class Panel(QtWidgets.QFrame):
         self.buttons[-1].setFocus()
 
     def answer(self, *, yes: bool) -> None:
-        """Take this answer to the question, as its button does."""
+        """Use this answer to the question, as if its button had been pressed."""
         self.hide()
         self._answered(yes)

@@ -9,18 +9,18 @@ from zkchat_cli.gui.styled_browser import StyledBrowser
 from zkchat_cli.views.sources import SourceItem
 from zkchat_cli.views.text import plain_text
 
-# What Qt calls the row of a list in which nothing is selected
+# Qt's row number for a list without a selection
 NO_ROW = -1
 
 
 class ReferencePanel(QtWidgets.QSplitter):
-    """One row for each source of the selected turn, and the passage of the selected one in its
-    note.
+    """One row for each source of the selected turn, and below the list the selected source's
+    passage in its note.
     """
 
-    # The key of a row that was double-clicked; empty for a broken link
+    # Emits the key of a row that was double-clicked; empty for a broken link
     opened = Signal(str)
-    # The key of the selected row, to show its passage
+    # Emits the key of the selected row, so that its passage is shown
     selected = Signal(str)
 
     def __init__(self) -> None:

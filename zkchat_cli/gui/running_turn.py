@@ -1,4 +1,4 @@
-"""The turn that runs: its events become text in the transcript, the state and the budget bar."""
+"""The running turn: its events become text in the transcript, the state and the budget bar."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,9 @@ from zkchat_cli.views.turn_steps import tool_line
 
 
 class RunningTurn:
-    """`show` each event in the window's thread, and `finish` at the end. The turn `is_answering`
-    until the answer is complete or has failed; then `error` says why.
+    """Shows a turn: call `show` with each event in the window's thread, and `finish` at the end.
+
+    The turn `is_answering` until the answer is complete or has failed; then `error` says why.
     """
 
     def __init__(self, transcript: TranscriptView, budget: BudgetLabel, state: QLabel) -> None:
@@ -23,7 +24,7 @@ class RunningTurn:
         self.error: ZkchatError | None = None
         self._answer = ""
         self._notices: list[str] = []
-        # Characters of the answer that are in the prompt that was measured last
+        # Characters of the answer that the last measured prompt includes
         self._counted = 0
         self._transcript = transcript
         self._budget = budget
@@ -57,8 +58,10 @@ class RunningTurn:
         self._budget.show_usage(usage, estimate_tokens(self._answer[self._counted :]))
 
     def finish(self, *, stopped: bool) -> Sequence[str]:
-        """End the turn, and return the notices to show for it. Text that no answer came of is one
-        of them: it is from a command such as /compact, which adds no message.
+        """End the turn, and return the notices to show for it.
+
+        Text without an answer is one of the notices: it comes from a command such as /compact,
+        which adds no message.
         """
         if self.is_answering and self._answer and not stopped:
             self._notices.append(self._answer)

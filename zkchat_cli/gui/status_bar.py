@@ -6,12 +6,12 @@ from zkchat_cli.gui.budget_label import BudgetLabel
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import short_count
 
-# Characters of the agent's and the model's names
+# Most characters of the agent's and the model's names
 MAX_SPEAKER = 40
 
 
 class ChatStatusBar(QtWidgets.QStatusBar):
-    """On the left the `state`; on the right the size of the message being typed, the speaker and
+    """The `state` on the left; on the right the size of the message being typed, the speaker and
     the `budget`.
     """
 

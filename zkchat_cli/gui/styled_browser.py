@@ -1,4 +1,4 @@
-"""Text in the window: HTML in the colors of the exported page, dark or light as the desktop is."""
+"""Text in the window: HTML in the colors of the exported page, dark or light like the desktop."""
 
 import re
 from collections.abc import Iterable
@@ -20,18 +20,18 @@ _CLASSES = {
     "cyan": "link",
     "bold": "bold",
 }
-"""The style sheet's class for each style of a view."""
+"""The class in the style sheet for each style of a view."""
 _STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 _COLOR = re.compile(r"var\(--([a-z-]+)\)")
-# Colors of the desktop that are darker than this, of 255, make a dark theme
+# Lightness (0 to 255) below which the desktop's background makes a dark theme
 _DARK_BELOW = 128
 
 
 class StyledBrowser(QtWidgets.QTextBrowser):
-    """HTML in the colors of the desktop's theme, also when that changes."""
+    """Shows HTML in the colors of the desktop's theme, also when the theme changes."""
 
     def __init__(self, name: str) -> None:
-        """`name` is what a screen reader calls it."""
+        """Make an empty browser; `name` is its name for screen readers."""
         super().__init__()
         self.setAccessibleName(name)
         self.setOpenLinks(False)
@@ -50,13 +50,14 @@ class StyledBrowser(QtWidgets.QTextBrowser):
             self.restyle()
 
     def restyle(self) -> None:
-        """Show the same again, in the current colors."""
+        """Show the same HTML again, in the current colors."""
         self.show_html(self._html)
 
 
 def lines_html(lines: Iterable[StyledLine], text: str = "") -> str:
-    """Text and styled lines as preformatted HTML; what the terminal aligns in a second column
-    follows after three spaces.
+    """Text and styled lines as preformatted HTML.
+
+    What the terminal aligns in a second column follows after three spaces.
     """
     shown = []
     if text:
@@ -80,5 +81,5 @@ def _span_html(span: StyledSpan) -> str:
 
 
 def fixed_font() -> QFont:
-    """The desktop's font with characters of one width."""
+    """The desktop's font with characters of equal width."""
     return QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)

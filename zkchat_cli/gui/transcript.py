@@ -1,9 +1,8 @@
-"""The transcript: a part of the conversation as the HTML that is exported, and the answer that is
-streamed below it.
+"""The transcript: a part of the conversation in the HTML of exports, and below it the streamed
+answer.
 
 Only some turns are in the document at once, so that a conversation of 10,000 turns opens and
-scrolls as fast as a short one. Earlier and later ones take their place when the user scrolls to an
-end.
+scrolls as fast as a short one. Earlier and later ones replace them when the user scrolls to an end.
 """
 
 import re
@@ -20,17 +19,17 @@ from zkchat_cli.gui.styled_browser import StyledBrowser
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.views.sources import SourceItem, turn_source_items
 
-# Turns in the document
+# Number of turns in the document
 PAGE = 24
-# Turns by which it moves
+# Number of turns by which the page moves
 STEP = PAGE // 2
 # Milliseconds between two drawings of a streamed answer
 DRAW_INTERVAL = 60
-# Characters of a streamed answer that may change with the next delta; earlier ones are drawn once
+# Characters at the end of a streamed answer that may still change; earlier ones are drawn once
 SETTLED = 2000
-# Pixels from the end within which the view follows a streamed answer
+# Largest distance from the end, in pixels, at which the view follows a streamed answer
 FOLLOW_WITHIN = 40
-# How the anchor at the beginning of a turn begins
+# The beginning of the name of each turn's anchor
 _TURN = "turn-"
 _UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
 _SOURCE = re.compile(r"source-(?P<turn>\d+)\.\d+-(?P<source>\d+)")
@@ -44,7 +43,7 @@ class RenderedTurn(NamedTuple):
 
 
 class TranscriptPage(NamedTuple):
-    """Some turns of a conversation that has `turn_count`. They are numbered from 1."""
+    """Some turns of a conversation that has `turn_count` turns. Turns are numbered from 1."""
 
     first: int
     turns: Sequence[RenderedTurn]
@@ -59,8 +58,9 @@ class TranscriptPage(NamedTuple):
 def render_page(
     exchanges: Sequence[Sequence[ZkChatMessage]], first: int | None = None
 ) -> TranscriptPage:
-    """The turns from `first` on, by default the last ones. It takes up to 0.1 s, so it is for a
-    worker's thread.
+    """The turns from `first` on, or by default the last ones.
+
+    Call it on a worker's thread: it takes up to 0.1 s.
     """
     start = len(exchanges) - PAGE
     if first is not None:
@@ -74,8 +74,8 @@ def render_page(
 
 
 def _for_qt(text: str) -> str:
-    """The HTML without what only Qt would show: words for screen readers, and an empty line at the
-    end of code.
+    """The HTML without what would be visible only in Qt: words for screen readers, and an empty
+    line at the end of code.
     """
     return _UNSEEN.sub("", text).replace("\n</code></pre>", "</code></pre>")
 
@@ -83,11 +83,11 @@ def _for_qt(text: str) -> str:
 class TranscriptView(StyledBrowser):
     """A page of the conversation, and below it the answer that is being written."""
 
-    # The sources of the selected turn
+    # Emits the sources of the selected turn
     turn_selected = Signal(list)
-    # The number of a source of the selected turn
+    # Emits the number of a source of the selected turn
     citation_clicked = Signal(str)
-    # The number of the first turn of the wanted page
+    # Emits the number of the first turn of the wanted page
     page_wanted = Signal(int)
 
     def __init__(self) -> None:
@@ -95,13 +95,13 @@ class TranscriptView(StyledBrowser):
         flags = Qt.TextInteractionFlag
         self.setTextInteractionFlags(flags.TextBrowserInteraction | flags.TextSelectableByKeyboard)
         self.page = TranscriptPage(1, (), 0)
-        # The number of the turn that the references are shown of; 0 without one
+        # The number of the turn that has its references shown; 0 if there is none
         self.selected = 0
-        # The end of the streamed answer that is not drawn for good, and where in the document it
-        # begins
+        # The end of the streamed answer, which may be drawn again, and where it begins in the
+        # document
         self._answer = ""
         self._stream_start: int | None = None
-        # While this is true, the cursor and the scroll bar move without the user
+        # True while the cursor and the scroll bar move without the user
         self._loading = False
         self._timer = QTimer(self, singleShot=True, interval=DRAW_INTERVAL)
         self._timer.timeout.connect(self._draw_answer)
@@ -110,8 +110,9 @@ class TranscriptView(StyledBrowser):
         self.verticalScrollBar().valueChanged.connect(self._scroll)
 
     def show_page(self, page: TranscriptPage, *, keep: int | None = None) -> None:
-        """Show other turns: at their end, or with turn `keep` at the top, unless an answer has
-        begun since they were asked for.
+        """Show other turns: at their end, or with turn `keep` at the top.
+
+        Does nothing if an answer has begun since the page was requested.
         """
         if keep is not None and self._stream_start is not None:
             return
@@ -169,7 +170,7 @@ class TranscriptView(StyledBrowser):
         self._begin_text(f"<p class='note'>{escape(text)}</p><p></p>")
 
     def _begin_text(self, head: str) -> None:
-        """Add HTML at the end; what is streamed from now on comes after it."""
+        """Add HTML at the end, and stream what follows after it."""
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertBlock()
@@ -188,7 +189,7 @@ class TranscriptView(StyledBrowser):
         cursor.setPosition(self._stream_start)
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
-        # What comes before an empty line outside of code stays as it is drawn
+        # Text before an empty line outside of code is not drawn again
         settled = self._answer.rfind("\n\n", 0, max(0, len(self._answer) - SETTLED)) + 1
         if settled and self._answer.count("```", 0, settled) % 2 == 0:
             cursor.insertHtml(_for_qt(render_markdown(self._answer[:settled])))
@@ -202,7 +203,7 @@ class TranscriptView(StyledBrowser):
     # what the user does
 
     def _select_at_cursor(self) -> None:
-        """Select the turn that the cursor is in: the nearest beginning of one above it."""
+        """Select the turn at the cursor: the one with the nearest beginning above it."""
         if self._loading:
             return
         block = self.textCursor().block()
@@ -233,13 +234,13 @@ class TranscriptView(StyledBrowser):
         elif value == bar.maximum() and bar.maximum() > 0 and self.page.last < self.page.turn_count:
             first = self.page.first + STEP
         if first is not None:
-            # Until the page is there
+            # Stays set until the page arrives
             self._loading = True
             self.page_wanted.emit(first)
 
 
 def _turn_at(block: QTextBlock) -> int | None:
-    """The number of the turn that begins at a block of the document, if one does."""
+    """The number of the turn that begins at a block of the document; None if none does."""
     # Only a block with text has a fragment
     if block.length() <= 1:
         return None

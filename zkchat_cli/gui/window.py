@@ -38,13 +38,13 @@ from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.views.text import StyledLine, summarize_problems
 
-# Pixels of the window, and around its panes, with none above the status bar
+# Pixels: size of the window, and margins of its panes, with none above the status bar
 WIDTH = 1180
 HEIGHT = 760
 MARGINS = QMargins(6, 6, 6, 0)
-# Widths of the three panes, which keep their proportions
+# Pixels: widths of the three panes, which keep their proportions
 WIDTHS = (220, 600, 360)
-# Notes between two figures of the progress of the index
+# Number of notes between two updates of the indexing progress
 PROGRESS_STEP = 50
 Work = Callable[[ZkChatSession], Any]
 
@@ -53,13 +53,15 @@ class ChatWindow(QtWidgets.QMainWindow):
     """The chat in a window: a `MenuHost` for its menus."""
 
     def __init__(self, open_app: Callable[[], App], resume: str | None = None) -> None:
-        """`open_app` is called on a worker's thread; `resume` is the id of a conversation, or the
-        beginning of it.
+        """Make the window.
+
+        `open_app` is called on a worker's thread; `resume` is the id of a conversation, or the
+        beginning of one.
         """
         super().__init__()
         self.app: App | None = None
         self.session: ZkChatSession | None = None
-        # The turn that runs or ran last
+        # The running turn, or the last one
         self._turn: RunningTurn | None = None
         self._exchanges: Sequence[Sequence[ZkChatMessage]] = ()
         # The page with the last turns
@@ -109,7 +111,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.input.setFocus()
 
     def _connect(self) -> None:
-        """Connect what the user does with what the window does."""
+        """Connect the signals of the widgets with the methods of the window."""
         self.conversations.chosen.connect(self.resume)
         self.conversations.search.textChanged.connect(self.list_conversations)
         self.references.selected.connect(self._show_passage)
@@ -120,7 +122,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.transcript.page_wanted.connect(self._load_page)
         self.input.sent.connect(self.send)
         self.input.completion_wanted.connect(self._complete)
-        # This includes lines that are recalled from the history
+        # This signal also comes for lines that are recalled from the history
         self.input.document().contentsChanged.connect(self._count_typed)
         self._pane.send_button.clicked.connect(lambda: self.send(self.input.toPlainText()))
         self._pane.stop_button.clicked.connect(self._work.stop)
@@ -145,29 +147,31 @@ class ChatWindow(QtWidgets.QMainWindow):
         done: Callable[[Any], object] = lambda _: None,
         stopped: Callable[[], object] = lambda: None,
     ) -> None:
-        """Run a task with the session after all earlier ones; `done` gets its result, and `stopped`
-        is called if it was stopped.
+        """Run a task with the session after all earlier ones.
+
+        `done` gets its result; `stopped` is called if it was stopped.
         """
         session = self.session
         if session is not None:
             self._work.submit(lambda: work(session), done, stopped)
 
     def look_up(self, work: Work, done: Callable[[Any], object] = lambda _: None) -> None:
-        """Run a lookup, which changes nothing, also while a turn runs."""
+        """Run a lookup, which changes nothing and may run during a turn."""
         session = self.session
         if session is not None:
             self._side.submit(lambda: work(session), done)
 
     def run_command(self, line: str) -> None:
-        """Run a slash command or send a message, and carry out what comes of it."""
+        """Run a slash command or send a message, and carry out the result."""
         self.run(
             lambda session: slash.run_line(line, session),
             lambda result: self._carry_out(result, line),
         )
 
     def send(self, line: str) -> None:
-        """Send a message, or run a command, after all that runs now; while an answer is written,
-        nothing can be sent.
+        """Send a message or run a command, after all running work.
+
+        While an answer is written, nothing can be sent.
         """
         if not self.answering and self.session is not None and line.strip():
             self.input.remember(line)
@@ -175,7 +179,7 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.run_command(line)
 
     def resume(self, conversation_id: str) -> None:
-        """Continue another conversation; its last turns are shown while it is loaded."""
+        """Continue another conversation; its last turns are shown while it is being loaded."""
         if self.session is None or self._work.busy:
             return
         if conversation_id == self.session.conversation.id:
@@ -191,7 +195,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         )
 
     def switch_to(self, session: ZkChatSession | None) -> None:
-        """Show another session, or with None this one as it is now."""
+        """Show another session, or for None this one as it is now."""
         self.session = session or self.session
         self.run(lookups.read_conversation, self._show_conversation)
 
@@ -201,7 +205,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.setWindowTitle(f"{loaded.title} — zkchat")
         self._status.show_speaker(loaded.speaker)
         self.transcript.show_page(loaded.page)
-        # After the page: two threads would share the processor's time
+        # Runs after the page: two threads would share the processor's time
         self.run(lambda session: session.usage, self.budget.show_usage)
         self.list_conversations()
 
@@ -243,7 +247,10 @@ class ChatWindow(QtWidgets.QMainWindow):
         app.vault.embed_in_background(lambda: self._work.busy, app.message_embedder())
 
     def _carry_out(self, result: CommandResult, line: str = "") -> None:
-        """Carry out the result of a command (see slash/base.py). `line` is what was typed."""
+        """Carry out the result of a command (see slash/base.py).
+
+        `line` is what the user typed.
+        """
         if result.text or result.lines:
             self.result.show_html(lines_html(result.lines, result.text))
         if result.quit:
@@ -332,8 +339,9 @@ class ChatWindow(QtWidgets.QMainWindow):
         )
 
     def list_conversations(self) -> None:
-        """List the conversations about these notes, newest first, or those with the words of the
-        search in title or messages.
+        """List the conversations about these notes, newest first.
+
+        During a search, only those with its words in title or messages.
         """
         words = self.conversations.search.text()
         session = self.session
@@ -372,8 +380,10 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._pane.ask(question, then, lines)
 
     def _escape(self) -> None:
-        """Do what Ctrl-C does in the terminal: stop the answer; otherwise answer no, close the
-        result or clear the message.
+        """Do what Ctrl-C does in the terminal.
+
+        It stops the answer; if there is none, it answers no, closes the result or clears the
+        message.
         """
         if self._work.busy:
             self._work.stop()

@@ -1,5 +1,5 @@
-"""Threads that run the window's tasks, one after another, and return the results to the window's
-own thread.
+"""Threads that run the window's tasks one after another, and return the results to the window's
+thread.
 """
 
 import gc
@@ -19,28 +19,32 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.llm.stop_signal import STOP, wait_for
 
 _log = logging.getLogger(__name__)
-# How long a closing window waits for its work, for example until a stopped answer is stored
+# Seconds that a closing window waits for its work, for example until a stopped answer is stored
 CLOSE_SECONDS = 5.0
 MANY = 50_000
-"""Objects that only loading a long conversation leaves. Garbage is looked for between two pieces of
-work, and never among those: that would stop all threads for 0.2 s.
+"""Number of new objects that only loading a long conversation leaves.
+
+Python looks for garbage between two pieces of work, but never among so many objects: that would
+stop all threads for 0.2 s.
 """
 SWITCH_INTERVAL = 0.001
-"""Seconds for which a thread keeps Python's lock while the window wants it. It does so several
-times for each thing that it draws.
+"""Seconds for which a thread keeps Python's lock while the window wants it.
+
+The window waits for the lock several times for each thing that it draws.
 """
 
 
 class Worker(QObject):
-    """A thread that does one task after another. `submit` and `close` are for the window's thread,
-    `post` and `ask` for the worker's.
+    """A thread that does one task after another.
+
+    The window's thread calls `submit` and `close`, the worker's thread `post` and `ask`.
     """
 
     busy_changed = Signal(bool)
     _arrived = Signal(object)
 
     def __init__(self, name: str, failed: Callable[[ZkchatError], None]) -> None:
-        """`failed` gets the error of any task, in the window's thread."""
+        """Start the thread. `failed` gets the error of any task, in the window's thread."""
         super().__init__()
         sys.setswitchinterval(SWITCH_INTERVAL)
         self._failed = failed
@@ -62,8 +66,9 @@ class Worker(QObject):
         done: Callable[[Any], object] = lambda _: None,
         stopped: Callable[[], object] = lambda: None,
     ) -> None:
-        """Do `work` after all that was submitted before; its result goes to `done`. `stopped` is
-        called if it was stopped.
+        """Do `work` after everything that was submitted before; `done` gets its result.
+
+        `stopped` is called instead if the work was stopped.
         """
         self._unfinished += 1
         self.busy_changed.emit(True)
@@ -87,12 +92,13 @@ class Worker(QObject):
         self._work.put(run)
 
     def post(self, call: Callable[[], None]) -> None:
-        """Call it in the window's thread, after what was posted before."""
+        """Call the function in the window's thread, after what was posted before."""
         self._arrived.emit(call)
 
     def ask(self, question: Callable[[Callable[[bool], None]], None]) -> bool:
-        """Ask in the window's thread, and wait for the answer. `question` gets the function to call
-        with the answer.
+        """Ask in the window's thread, and wait for the answer.
+
+        `question` gets the function to call with the answer.
         """
         given: Future[bool] = Future()
         self.post(lambda: question(given.set_result))
@@ -103,12 +109,12 @@ class Worker(QObject):
         call()
 
     def stop(self) -> None:
-        """Interrupt the work that runs."""
+        """Interrupt the running work."""
         if self.busy:
             self._stop.set()
 
     def close(self, last: Callable[[], None] = lambda: None) -> None:
-        """Stop, do `last`, and wait for the end."""
+        """Stop the work, run `last`, and wait for the end."""
         self._stop.set()
         self._work.put(last)
         self._work.put(None)
@@ -128,7 +134,7 @@ class Worker(QObject):
 
 
 def _as_zkchat_error(error: Exception) -> ZkchatError:
-    """The error itself, or for a defect one that the user can report."""
+    """The error itself; for a defect, an error that the user can report."""
     if isinstance(error, ZkchatError):
         return error
     return ZkchatError(f"unexpected {type(error).__name__}: {error}", "Run it with --verbose.")

@@ -10,18 +10,17 @@ from zkchat_cli.mcp.server import NoteServer
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
-# Seconds that open connections get to end
+# Seconds that open connections have to end
 SHUTDOWN_SECONDS = 2
 
 
 def serve_http(server: NoteServer, port: int, token: str, announce: Callable[[str], None]) -> None:
-    """Serve clients that send the token, until Ctrl-C; `announce` gets the address. Port 0 takes a
-    free one.
+    """Serve clients that send the token, until Ctrl-C; `announce` gets the address.
 
-    Raises UsageError if the port is taken. Pages in a browser cannot reach the server: the SDK
-    refuses other hosts and origins.
+    Port 0 means a free port. Raises UsageError if the port is taken. Pages in a browser cannot
+    reach the server: the SDK refuses other hosts and origins.
     """
-    # 60 ms and more that standard input and output do not need
+    # This import takes 60 ms and more, and the server on standard input and output does not need it
     import uvicorn
     from starlette.responses import JSONResponse
 

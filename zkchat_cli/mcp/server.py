@@ -53,7 +53,7 @@ CHECK_DRAFT = (
 )
 MOST_COMPLETIONS = 100
 PROGRESS_SECONDS = 0.1
-# Characters of an error
+# Most characters of an error
 LONGEST_PROBLEM = 500
 _log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class NoteServer(MCPServer[Any]):
         )
         self._served = served
         tools = load_served_tools()
-        # Tools that work while the vault is not there
+        # Tools that work even while the vault is missing
         self._without_notes = {tool.name for tool in tools if not tool.reads_notes}
         for tool in tools:
             self.add_tool(
@@ -104,8 +104,9 @@ class NoteServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Call a tool. Raises MCPError for an unknown tool, ToolError with a sentence for
-        everything else.
+        """Call a tool.
+
+        Raises MCPError for an unknown tool, ToolError with a sentence for everything else.
         """
         properties: dict[str, dict[str, Any]] = {}
         for tool in await self.list_tools():
@@ -134,8 +135,9 @@ class NoteServer(MCPServer[Any]):
         arguments: dict[str, Any] | None = None,
         context: Context[Any, Any] | None = None,
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        """A prompt with its arguments filled in. Raises MCPError for an unknown prompt and missing
-        arguments.
+        """A prompt with its arguments filled in.
+
+        Raises MCPError for an unknown prompt and missing arguments.
         """
         try:
             return await super().get_prompt(name, arguments, context)
@@ -178,8 +180,9 @@ class NoteServer(MCPServer[Any]):
         )
 
     async def _refresh(self, context: Context[Any, Any] | None = None) -> None:
-        """Bring the index up to date, in a thread. The client sees the progress of a long update,
-        and may cancel it.
+        """Update the index in a thread.
+
+        The client sees the progress of a long update, and may cancel it.
         """
         reported_at = time.monotonic()
 

@@ -23,7 +23,7 @@ from zkchat_cli.vault.vault import Vault
 CHANGES_NOTES = types.ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
 )
-# Characters of a change that a client can be expected to show
+# Most characters of a change that a client can be expected to show
 LONGEST_DIFF = 100_000
 
 
@@ -90,7 +90,9 @@ def _add_write_tool(
 
 
 def _described_parameters(tool: Tool) -> list[inspect.Parameter]:
-    """The arguments of a tool as the SDK reads them; those that can be left out may be null."""
+    """The arguments of a tool in the form in which the SDK reads them; optional ones may be
+    null.
+    """
     described = []
     for each in read_parameters(tool.run):
         kind = each.annotation
@@ -110,7 +112,7 @@ def _described_parameters(tool: Tool) -> list[inspect.Parameter]:
 
 
 def _add_parameters(function: Any, described: list[inspect.Parameter]) -> None:
-    """Let a function that takes any arguments declare these: the SDK reads the signature."""
+    """Make a function that takes any arguments declare these: the SDK reads the signature."""
     signature = inspect.signature(function)
     own = [each for each in signature.parameters.values() if each.kind is each.KEYWORD_ONLY]
     parameters = [*described, *own]

@@ -23,25 +23,25 @@ from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
-# How often a server that ends is started before it is given up
+# Number of starts of a server that keeps ending, before it is given up
 MAX_STARTS = 3
-# How many pages of a server's list of tools are read
+# Most pages that are read of a server's list of tools
 MAX_PAGES = 20
-# Seconds that a call may take beyond its limit: the SDK reports a better error then
+# Seconds that a call may take beyond its limit: in this time the SDK reports a better error
 EXTRA_SECONDS = 5
 MAX_PROBLEM = 200
 MISSING_LIBRARY = "the MCP library is not installed: pip install 'zkchat[mcp]'"
 
 
 class ServerConnection:
-    """One server: `status` says its state and has its tools."""
+    """One server: `status` has its state and its tools."""
 
     def __init__(self, name: str, server: McpServer, call_seconds: float) -> None:
         address = server.url or " ".join((server.command, *server.args))
         self.status = ExternalServer(name, address, "off")
         # Set when the server is ready or has failed
         self.settled = threading.Event()
-        # What the user has not been told yet
+        # Problems that the user has not been told yet
         self.problems: list[str] = []
         self.task: Future[None] | None = None
         self._name = name
@@ -51,7 +51,9 @@ class ServerConnection:
         self._client: Any = None
 
     def start(self, portal: "BlockingPortal") -> None:
-        """Start the server on the thread of `portal`, unless it runs or has ended too often."""
+        """Start the server on the thread of `portal`, unless it is running or has ended too
+        often.
+        """
         has_ended = self.task is not None and self.task.done() and self._starts < MAX_STARTS
         if self.task is None or has_ended:
             self.status = self.status._replace(state="starting")
@@ -112,8 +114,9 @@ class ServerConnection:
         )
 
     def _call(self, name: str, remote_name: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """The result of a tool of the server. Raises ToolArgumentError with a sentence for the
-        model.
+        """The result of a tool of the server.
+
+        Raises ToolArgumentError with a sentence for the model.
         """
         client = self._client
         if client is None:
@@ -136,7 +139,7 @@ class ServerConnection:
                 f"{name} failed: {truncate(sanitize(_first_cause(e)), MAX_PROBLEM)}"
             ) from e
         finally:
-            # A stop ends the call
+            # A stopped turn cancels the call
             future.cancel()
         return read_tool_result(name, result)
 
@@ -160,7 +163,7 @@ def _last_line(errors: bytearray) -> str:
 
 
 def _first_cause(e: BaseException) -> str:
-    """The reason of an error, or of the first in a group of them."""
+    """The cause of an error, or of the first error in a group."""
     while isinstance(e, BaseExceptionGroup):
         e = e.exceptions[0]
     return (reason(e) if isinstance(e, Exception) else "") or type(e).__name__

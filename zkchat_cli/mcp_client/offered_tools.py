@@ -1,4 +1,4 @@
-"""Which tools of an MCP server the model is offered."""
+"""Chooses the tools of an MCP server that the model is offered."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -9,18 +9,21 @@ from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.truncate import truncate
 
-# How many tools of a server are offered
+# Most tools of a server that are offered
 MAX_TOOLS = 100
 TOOL_NAME = lazy_pattern(r"[\w./-]+")
 MAX_DESCRIPTION = 1_000
-# Characters of a tool's input schema; a longer one would take thousands of tokens with every call
+# Longest input schema of a tool, in characters; a longer one would take thousands of tokens with
+# every call
 MAX_SCHEMA = 10_000
-# Characters of the names in a problem
+# Most characters of the names in a problem
 MAX_NAMES = 100
 
 
 class OfferedTool(NamedTuple):
-    """A tool as the model gets it: `SERVER.tool`. The server knows it by its `remote_name`."""
+    """A tool in the form in which the model gets it: `SERVER.tool`. The server knows it by its
+    `remote_name`.
+    """
 
     name: str
     remote_name: str
@@ -29,7 +32,7 @@ class OfferedTool(NamedTuple):
 
 
 class OfferedTools(NamedTuple):
-    """The tools of a server that are offered, and why others are not, in sentences for the user."""
+    """The tools of a server that are offered, and sentences for the user why others are not."""
 
     tools: list[OfferedTool]
     problems: list[str]
@@ -38,8 +41,9 @@ class OfferedTools(NamedTuple):
 def find_offered_tools(
     server: str, allowed: Collection[str] | None, described: Sequence[Any]
 ) -> OfferedTools:
-    """The tools, as a server describes them, that the settings allow (None: all) and that a model
-    can be offered.
+    """The tools that a model can be offered, of those that a server describes.
+
+    The settings allow only the ones named in `allowed` (None: all).
     """
     tools: dict[str, OfferedTool] = {}
     wrong = []
@@ -47,7 +51,7 @@ def find_offered_tools(
         if allowed is not None and each.name not in allowed:
             continue
         name = f"{server}.{each.name}"
-        # What differs only in its punctuation would be one tool for a model
+        # Names that differ only in punctuation would be the same tool for a model
         key = wire_name(name)
         if key in tools or not _can_be_offered(name, each):
             wrong.append(each.name)
@@ -74,7 +78,7 @@ def _problems(wrong: list[str], missing: set[str], *, has_too_many: bool) -> lis
 
 
 def _can_be_offered(name: str, described: Any) -> bool:
-    """Whether a model takes the name and the schema of the arguments."""
+    """Whether a model accepts the name and the schema of the arguments."""
     schema = described.input_schema
     return (
         len(name) <= MAX_TOOL_NAME

@@ -20,15 +20,16 @@ from zkchat_cli.tools.base import Tool
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
-# How long a turn waits for servers that are starting; a program from npm or PyPI may be downloaded
-# first
+# Seconds that a turn waits for servers that are starting; a program from npm or PyPI may have to be
+# downloaded first
 START_SECONDS = 20.0
 CALL_SECONDS = 120.0
 
 
 class McpServers:
-    """The servers by their names. `start` returns at once; `tools` waits for the servers that are
-    starting, once.
+    """The servers by name.
+
+    `start` returns at once; `tools` waits once for the servers that are starting.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class McpServers:
         self._has_waited = False
 
     def start(self) -> None:
-        """Start the servers in the background, also those that have ended."""
+        """Start the servers in the background, including those that have ended."""
         if not self._connections:
             return
         from anyio.from_thread import start_blocking_portal
@@ -58,8 +59,9 @@ class McpServers:
             connection.start(self._portal)
 
     def tools(self) -> tuple[Tool, ...]:
-        """The tools of the servers that are ready. The first time it waits for them,
-        `start_seconds` at most; a stop ends that.
+        """The tools of the servers that are ready.
+
+        The first call waits for them, `start_seconds` at most; a stop ends the wait.
         """
         self.start()
         if not self._has_waited:
@@ -79,7 +81,7 @@ class McpServers:
                 connection.problems.append("it has not answered yet; its tools are missing")
 
     def take_notices(self) -> list[tuple[str, str]]:
-        """What went wrong since the last time: message and hint."""
+        """The problems since the last call: message and hint."""
         notices = []
         for name, connection in self._connections.items():
             problems = connection.problems

@@ -1,4 +1,4 @@
-"""What a tool of an MCP server returned, as the model gets it."""
+"""Reads the result of an MCP server's tool for the model."""
 
 import json
 from typing import Any
@@ -8,15 +8,16 @@ from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import ToolArgumentError, ToolOutput
 
-# Characters of a result; of these the model gets what its window has room for
+# Most characters of a result; the model gets as many of them as its window has room for
 MAX_RESULT = 1_000_000
-# Characters of an error
+# Most characters of an error
 MAX_ERROR = 1000
 
 
 def read_tool_result(name: str, result: Any) -> ToolOutput:
-    """The text of a result, and a note about parts that are not text. Raises ToolArgumentError with
-    the server's own sentence if the call failed.
+    """The text of a result, and a note about parts that are not text.
+
+    Raises ToolArgumentError with the server's own sentence if the call failed.
     """
     found = (_block_text(block) for block in result.content)
     texts = [text for text in found if text is not None]

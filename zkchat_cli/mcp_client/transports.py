@@ -27,15 +27,16 @@ from zkchat_cli.config.schema import McpServer
 
 MAX_MESSAGE = 8_000_000  # bytes of one message
 MAX_STREAM = 4 * MAX_MESSAGE
-"""Bytes of one stream of events. The SDK reads on after a call's time is over, so an endless one
-would take a processor.
+"""Most bytes of one stream of events.
+
+The SDK reads on after a call's time is over, so an endless stream would keep a processor busy.
 """
-# Bytes of a server's standard error that are kept, for the line that says why it stopped
+# Bytes kept of the end of a server's standard error, for the line that says why it stopped
 MAX_STDERR = 400
-# How long a server may take to connect, and to send the next part of an answer
+# Seconds that a server may take to connect, and to send the next part of an answer
 HTTP_SECONDS = 30
 READ_SECONDS = 300
-# How long a program may take to end by itself
+# Seconds that a program has to end by itself
 GRACE_SECONDS = 0.5
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
@@ -44,8 +45,10 @@ _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 async def connect(
     server: McpServer, ended: anyio.Event, errors: bytearray
 ) -> AsyncGenerator[Any, None]:
-    """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end
-    of its standard error or HTTP error.
+    """The streams to and from a server.
+
+    `ended` is set when its program ends; `errors` gets the end of its standard error, or of an HTTP
+    error.
     """
     connected = _connect_http(server, errors) if server.url else _run_program(server, ended, errors)
     async with connected as streams:
@@ -102,7 +105,7 @@ async def _read_messages(
     to_client: MemoryObjectSendStream[SessionMessage | Exception],
     ended: anyio.Event,
 ) -> None:
-    """Give the client the program's lines as messages, until the program ends."""
+    """Pass the program's lines to the client as messages, until the program ends."""
     lines = BufferedByteReceiveStream(stdout)
     async with to_client:
         with suppress(anyio.IncompleteRead, anyio.DelimiterNotFound, *_CLOSED):
@@ -121,7 +124,7 @@ async def _read_messages(
 async def _write_messages(
     from_client: MemoryObjectReceiveStream[SessionMessage], stdin: ByteSendStream
 ) -> None:
-    """Send the client's messages to the program, a line each."""
+    """Send the client's messages to the program, one per line."""
     async with from_client:
         with suppress(OSError, *_CLOSED):
             async for sent in from_client:
@@ -130,7 +133,7 @@ async def _write_messages(
 
 
 async def _read_errors(stderr: ByteReceiveStream, errors: bytearray) -> None:
-    """Keep the end of the program's standard error."""
+    """Collect the end of the program's standard error."""
     with suppress(*_CLOSED):
         async for chunk in stderr:
             errors.extend(chunk)
@@ -138,9 +141,7 @@ async def _read_errors(stderr: ByteReceiveStream, errors: bytearray) -> None:
 
 
 async def _stop(process: anyio.abc.Process) -> None:
-    """Close the program's input and, if it does not end then, kill it with all that it has
-    started.
-    """
+    """Close the program's input; if it does not end then, kill it with all that it has started."""
     assert process.stdin is not None
     with suppress(OSError, *_CLOSED):
         await process.stdin.aclose()
@@ -152,10 +153,12 @@ async def _stop(process: anyio.abc.Process) -> None:
 
 
 async def _check_response(errors: bytearray, response: httpx2.Response) -> None:
-    """Let an answer end with an error after MAX_MESSAGE bytes, or MAX_STREAM of a stream of events.
-    Compressed ones are refused, because a few bytes can become gigabytes.
+    """Make an answer end with an error after MAX_MESSAGE bytes, or a stream of events after
+    MAX_STREAM.
+
+    Compressed answers are refused, because a few bytes can become gigabytes.
     """
-    # Other requests are optional in the protocol
+    # The protocol requires only POST requests; others may fail
     if response.request.method == "POST":
         problem = f"the server answers {response.status_code}" if response.is_error else ""
         errors[:] = problem.encode()

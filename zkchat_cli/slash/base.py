@@ -17,7 +17,7 @@ Lines = Iterable[StyledLine]
 
 
 class Topic(Enum):
-    """The topics of `/help`, in their order."""
+    """The topics of `/help`, in the order in which it lists them."""
 
     SOURCES = "Check an answer"
     CONTEXT = "See and shrink the context"
@@ -29,8 +29,9 @@ class Topic(Enum):
 
 
 class YesNoQuestion(NamedTuple):
-    """A question with the action that a yes runs. In a pipe, the user has to type
-    `command_without_asking` instead.
+    """A question, and the action to run after a yes.
+
+    A pipe cannot ask: its user must type `command_without_asking` instead.
     """
 
     text: str
@@ -39,7 +40,7 @@ class YesNoQuestion(NamedTuple):
 
 
 class NoteToOpen(NamedTuple):
-    """A note to open in an editor at a line (from 1); `text` is shown where there is no editor."""
+    """A note to open in an editor at a line (from 1); `text` is shown if there is no editor."""
 
     file: Path
     line: int
@@ -51,8 +52,8 @@ class CommandResult:
     """What to show, and what the chat does next: ask, run a turn, switch to another session, or
     quit.
 
-    Where the lines depend on the width, `lines` has them for 80 columns, and `render` returns them
-    for any. `input_text` is put into the input line, to be edited.
+    If the lines depend on the width, `lines` has them for 80 columns, and `render` returns them for
+    any width. `input_text` is put into the input line for editing.
     """
 
     text: str = ""
@@ -72,12 +73,12 @@ ListValues = Callable[[ZkChatSession], Sequence[str] | Mapping[str, str]]
 
 
 def no_values(_session: ZkChatSession) -> Sequence[str]:
-    """The completions of a command without any."""
+    """The completions of a command that has none."""
     return ()
 
 
 class SlashCommand(NamedTuple):
-    """A command, as `/help`, completion and editors describe it, and the function that runs it."""
+    """A command for `/help`, completion and editors, and the function that runs it."""
 
     run: RunCommand
     name: str
@@ -91,11 +92,11 @@ class SlashCommand(NamedTuple):
     # completion's own thread, so they may take a while
     values: ListValues
     topic: Topic
-    # Position in the topic; in steps of ten, so that there is room between two
+    # Position in the topic; positions are in steps of ten, so that others fit between
     order: int
     # Completion offers the commands with the highest priority first
     priority: int
-    # Whether editors offer it. They have their own way for what the others do
+    # Whether editors offer it; for the others they have their own way
     in_editors: bool
 
     @property
@@ -140,7 +141,7 @@ def declare_command(
 
 
 class FirstWord(NamedTuple):
-    """A text cut after its first word, without the blanks between the two."""
+    """The first word of a text and the text after it, without the blanks between the two."""
 
     word: str
     rest: str

@@ -17,7 +17,7 @@ from zkchat_cli.slash.numbered_turns import TurnPart
 from zkchat_cli.text.numbers import parse_number
 from zkchat_cli.text.truncate import truncate
 
-# Characters of a message in a list
+# Most characters of a message in a list
 MAX_OPENING = 60
 SOURCE_NUMBER = re.compile(r"\[?(\d{1,9})\]?", re.ASCII)
 
@@ -40,7 +40,7 @@ def last_answer(session: ZkChatSession) -> Exchange:
 
 
 def questions_in(messages: Sequence[ZkChatMessage]) -> list[ZkChatMessage]:
-    """The user's messages among these."""
+    """Those of the messages that are the user's."""
     return [message for message in messages if message.role == "user"]
 
 

@@ -25,7 +25,7 @@ _EXAMPLES = (
 
 
 class TurnPart(NamedTuple):
-    """A question or an answer, with the number of its turn: turns are counted by questions."""
+    """A question or an answer, with the number of its turn. A turn begins with each question."""
 
     turn: int
     part: Part
@@ -66,7 +66,7 @@ def resolve_turn(history: Sequence[ZkChatMessage], text: str) -> tuple[TurnPart,
 
 
 def _not_a_turn(text: str, number: str, part: str) -> UsageError:
-    """The error about a text that names no turn, such as `first answer`."""
+    """The error for a text that is not a turn, such as `first answer`."""
     if not text:
         return UsageError("which turn?", _EXAMPLES)
     if part in get_args(Part):
@@ -113,7 +113,7 @@ class BranchSegment(NamedTuple):
 
 
 class _SegmentStart(NamedTuple):
-    """The first message of a segment that is still to be followed."""
+    """The first message of a segment that has not been visited yet."""
 
     message: ZkChatMessage
     turns_before: int
@@ -121,8 +121,9 @@ class _SegmentStart(NamedTuple):
 
 
 def branch_segments(log: Sequence[ZkChatMessage], head: str | None) -> list[BranchSegment]:
-    """The whole tree of a log, depth first, older branches first. Without recursion: it may have
-    thousands of forks.
+    """The whole tree of a log, depth first, older branches first.
+
+    There is no recursion, because a log may have thousands of forks.
     """
     children: dict[str | None, list[ZkChatMessage]] = defaultdict(list)
     for message in log:

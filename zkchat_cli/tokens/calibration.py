@@ -2,23 +2,25 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-# Pydantic, which `zkchat tokens --help` must not load
+# Imported only for types: pydantic must not load for `zkchat tokens --help`
 if TYPE_CHECKING:
     from zkchat_cli.models.prompts import Calibration
 
-# A factor of a calibration sinks to the mean of about this many measurements
+# A factor that sinks approaches the mean of about this many measurements
 CALLS = 10
-# Tokens of text that show how a model counts: with fewer, what its template adds would matter too
-# much
+# Fewest tokens of text that show how a model counts: with fewer, the tokens of its template would
+# matter too much
 MIN_TEXT = 100
-# A factor beyond these is taken for a mistake
+# Factors outside of these limits are taken for a mistake
 MIN_FACTOR = 0.5
 MAX_FACTOR = 5.0
 
 
 class CountedPrompt(NamedTuple):
-    """A prompt's tokens as zkchat counts them without calibration, of texts and of descriptions of
-    tools, and the model's tokens for both. None includes the fixed cost of a message.
+    """The tokens of one prompt, by two counts.
+
+    zkchat counts texts and descriptions of tools without calibration; the model counts both
+    together. No number includes the fixed cost of a message.
     """
 
     text: float

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from zkchat_cli.tokens.encodings import ENCODINGS, VOCABULARY, Encoder, load_vocabulary
 from zkchat_cli.tokens.table_encoder import TableEncoder
 
-# Pydantic, which `zkchat tokens --help` must not load
+# Imported only for types: pydantic must not load for `zkchat tokens --help`
 if TYPE_CHECKING:
     from zkchat_cli.models.prompts import Calibration
 
@@ -22,8 +22,8 @@ _MAX_CACHED = 10_000  # texts
 # Characters of a long text to count at once: a longer run of white space would overflow tiktoken's
 # stack
 _PIECE = 100_000
-# Characters of a text that is counted, and cached, line by line: a summary keeps most of its lines
-# from message to message
+# Characters from which a text is counted, and cached, line by line: a summary keeps most of its
+# lines from message to message
 _LONG = 2000
 _NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
 """Both vocabularies end a token here: only white space or a slash can join the line break before
@@ -44,7 +44,9 @@ def open_encoder(encoding: str) -> Encoder:
 
 
 class TokenCounter:
-    """Counts tokens. A model may have another tokenizer: `calibrated` counts with a factor. Stored
+    """Counts tokens.
+
+    A model may have another tokenizer: `calibrated` returns a counter that applies a factor. Stored
     counts are those of `count_raw`.
     """
 
@@ -54,19 +56,19 @@ class TokenCounter:
         self.encoding = encoding
         self.factor = 1.0
         self.tool_factor = 1.0
-        # Whether the model has another vocabulary
+        # Whether the model has another vocabulary, so that counts are estimates
         self.estimated = False
         self._load = load
         self._count = lru_cache(_MAX_CACHED)(self._encode)
 
     def load_vocabulary(self) -> None:
-        """Load what only long texts need, in 0.2 s."""
+        """Load the vocabulary, which only long texts need; that takes 0.2 s."""
         encoder = self._load(self.encoding)
         if isinstance(encoder, TableEncoder):
             encoder.load_vocabulary()
 
     def calibrated(self, calibration: "Calibration", *, exact: bool = False) -> "TokenCounter":
-        """A counter for a model that counts so; it shares the vocabulary and the cache."""
+        """A counter for a model with this calibration; it shares the vocabulary and the cache."""
         other = copy(self)
         other.factor = calibration.text
         other.tool_factor = calibration.tool_factor
@@ -86,8 +88,9 @@ class TokenCounter:
         return math.ceil(raw * self.factor)
 
     def count_raw(self, text: str) -> int:
-        """Tokens of `text` in the vocabulary, special tokens as the plain text they are (`encode`
-        would raise on `<|endoftext|>`).
+        """Tokens of `text` in the vocabulary, without calibration.
+
+        Special tokens count as plain text (`encode` would raise on `<|endoftext|>`).
         """
         if len(text) > _PIECE:
             return sum(map(self._encode, _pieces(text)))
@@ -100,8 +103,9 @@ class TokenCounter:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """A long text in pieces with the same tokens in total, unless no token certainly ends in the
-    second half of a piece.
+    """A long text in pieces that have the same tokens in total.
+
+    The exception is a piece without any certain end of a token in its second half.
     """
     start = 0
     while len(text) - start > _PIECE:

@@ -1,6 +1,6 @@
-"""The encodings whose tokens are counted, read from the shipped vocabularies.
+"""Encodings, read from the shipped vocabularies: they split a text into tokens.
 
-The vocabularies of `o200k_base` and `cl100k_base` are shipped under the names tiktoken's cache
+The vocabularies of `o200k_base` and `cl100k_base` are shipped under the names that tiktoken's cache
 expects (sha1 of their address), because tiktoken would otherwise download them, without a time-out.
 They are read here, in less than half of tiktoken's time.
 """
@@ -20,7 +20,7 @@ _FILES = {
     "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
     "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
 }
-# Tokens of each vocabulary
+# Number of tokens in each vocabulary
 _SIZES = {"o200k_base": 199_998, "cl100k_base": 100_256}
 SPLIT_PATTERNS = {
     "o200k_base": (
@@ -33,14 +33,14 @@ SPLIT_PATTERNS = {
         r"?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     ),
 }
-"""Where a text is split before tokens are looked up, as tiktoken has it."""
+"""The patterns that split a text before tokens are looked up; they are tiktoken's."""
 
 
 class Encoder(Protocol):
     """Turns text into the numbers of its tokens."""
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """The tokens of a text; special tokens count as the text that they are written in."""
+        """The tokens of a text. Special tokens count as plain text."""
         ...
 
 
@@ -50,7 +50,7 @@ def load_vocabulary(encoding: str) -> Encoder:
     damaged.
     """
     try:
-        # A token in base64, and its rank, which is its line
+        # Each line has a token in base64 and its rank, which is also the number of the line
         words = read_file(VOCABULARY / _FILES[encoding], MAX_FILE).split()
         tokens = dict(zip(map(a2b_base64, words[::2]), range(len(words) // 2), strict=True))
         if len(tokens) != _SIZES[encoding]:
@@ -59,7 +59,7 @@ def load_vocabulary(encoding: str) -> Encoder:
         raise ZkchatError(
             f"the vocabulary of {encoding} cannot be read: {e}", "Install zkchat again."
         ) from e
-    # 30 ms that `--help` and `--version` do not need
+    # This import takes 30 ms, and `--help` and `--version` do not need it
     import tiktoken
 
     return tiktoken.Encoding(

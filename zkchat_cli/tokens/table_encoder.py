@@ -1,4 +1,4 @@
-"""An encoding by a table of its tokens' hashes, which is read in 1 ms."""
+"""An encoding that looks up tokens in a table of their hashes, which is read in 1 ms."""
 
 import hashlib
 import re
@@ -16,15 +16,16 @@ from zkchat_cli.tokens.encodings import (
     load_vocabulary,
 )
 
-# Characters of a text for the table; it is slower than the vocabulary
+# Longest text, in characters, that the table counts; for longer ones the vocabulary is faster
 MAX_TEXT = 20_000
 _MAX_RUN = 1000
-"""Bytes of a run without spaces, such as Chinese text, or of a table's spaces: the time to merge it
-grows with its square, to 12 ms.
+"""Longest run without spaces, in bytes, such as Chinese text or the padding of a table.
+
+The time to merge it grows with its square, to 12 ms.
 """
-# Looking up more different tokens takes longer than loading the vocabulary
+# Most lookups of different tokens; more take longer than loading the vocabulary
 _MAX_LOOKUPS = 40_000
-# Greater than all ranks
+# Greater than every rank
 _NO_TOKEN = 1 << 32
 _CLASSES = {
     r"\p{Lu}\p{Lt}": "A-Z",
@@ -35,7 +36,7 @@ _CLASSES = {
     r"\p{N}": r"\d",
     "'s": "'[sſ]",
 }
-"""The character classes of a pattern, and the characters that are left of them after the
+"""The character classes of each pattern, and the characters that remain of them after the
 replacement.
 """
 _REPLACEMENTS = {
@@ -48,8 +49,9 @@ _REPLACEMENTS = {
     "N": "0",
     "Z": "\t",
 }
-"""A category of characters beyond ASCII, or its first letter, and what replaces them; all others
-become punctuation.
+"""A Unicode category, or its first letter, and what replaces its characters beyond ASCII.
+
+All other characters become punctuation.
 """
 
 
@@ -59,7 +61,7 @@ def token_hash(token: bytes) -> int:
 
 
 class _ReplacementTable(dict[int, str]):
-    """Characters and what replaces them, for `str.translate`."""
+    """Maps characters to what replaces them, for `str.translate`."""
 
     def __missing__(self, code: int) -> str:
         found = _replacement(chr(code))
@@ -68,7 +70,9 @@ class _ReplacementTable(dict[int, str]):
 
 
 def _replacement(char: str) -> str:
-    """What a character has the place of in the pattern: itself if it is ASCII."""
+    """The character that represents another one in the pattern: an ASCII character represents
+    itself.
+    """
     # A long s ends a contraction, like an s
     if char.isascii() or char == "ſ":
         return char
@@ -136,8 +140,8 @@ class TableEncoder:
         return _NO_TOKEN
 
     def _merge(self, run: bytes) -> tuple[int, ...]:
-        """Byte pair encoding: the two neighbours that are the most frequent token become one, until
-        no two are a token.
+        """Byte pair encoding: repeatedly joins the two neighbours that make the most frequent
+        token, until none do.
         """
         rank = self._rank
         whole = rank(run)

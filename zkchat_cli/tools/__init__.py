@@ -1,4 +1,4 @@
-"""What the model may call, and what other programs may call over the Model Context Protocol.
+"""Tools for the model, and tools for other programs over the Model Context Protocol.
 
 A tool is one file that declares `TOOL`. Those in `builtin` are offered to the model in a
 conversation, those in `served` to the programs that `zkchat mcp` serves.
@@ -19,12 +19,14 @@ def load_tools(*, unsafe: bool = False) -> list[Tool]:
 
 
 def load_served_tools() -> list[ServedTool]:
-    """The tools for other programs that read only, most used first."""
+    """The read-only tools for other programs, most used first."""
     return sorted(SERVED_TOOLS.load_all(), key=lambda tool: tool.order)
 
 
 def find_tool(name: str) -> Tool | None:
-    """The built-in tool of that name. None for other names: tools of MCP servers have no file."""
+    """The built-in tool of that name; None for other names, because tools of MCP servers have no
+    file.
+    """
     if name not in BUILTIN_TOOLS.names():
         return None
     return BUILTIN_TOOLS.load(name)

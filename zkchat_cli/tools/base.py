@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.edit.transaction import Change
 
 Scope = Literal["notes", "memory", "conversation", "server"]
-# The icon that an editor shows for a call, in the words of the Agent Client Protocol
+# The icon that an editor shows for a call, in the terms of the Agent Client Protocol
 EditorKind = Literal["read", "search", "other"]
-# Characters of a link or a title in a result
+# Most characters of a link or a title in a result
 MAX_SHOWN = 200
 JSON_TYPES = {str: "string", int: "integer"}
 Note = Annotated[str, "path or wikilink"]
 
 
 class ToolArgumentError(Exception):
-    """A wrong tool call; the text tells the model how to correct it."""
+    """A wrong tool call. The text tells the model how to correct it."""
 
 
 class ToolOutput(NamedTuple):
     """The result of a tool.
 
     The `chunks` can be cited; the last ones are dropped if there is no room. The `note` tells the
-    model what was left out and how to get it. The `outcome` tells the user the result in a few
-    words, where the number of chunks does not.
+    model what was left out and how to get it. The `outcome` describes the result for the user in a
+    few words, if the number of chunks does not.
     """
 
     chunks: tuple[ContentChunk, ...] = ()
@@ -67,8 +67,8 @@ class Tool(NamedTuple):
     description: str
     # JSON schema of all arguments
     schema: Mapping[str, Any]
-    # Gets the Vault, or the Memory if the `scope` is not the notes, and the arguments by their
-    # names
+    # Called with the Vault, or with the Memory if the `scope` is not the notes, and the arguments
+    # by name
     run: Callable[..., ToolOutput]
     scope: Scope = "notes"
     """Memory tools exist only with `context.memory_integration` on. A tool of another program's
@@ -77,10 +77,11 @@ class Tool(NamedTuple):
     """
     # Whether it changes notes. It exists only with --unsafe.
     writes: bool = False
-    # What a call did, in the past tense, as the line below an answer says it; empty: its name
+    # What a call did, in the past tense, for the line below an answer; if empty, the tool's name is
+    # shown
     verb: str = ""
     editor_kind: EditorKind = "other"
-    # Whether it is offered even where there is no room for all tools
+    # Whether it is offered even if there is no room for all tools
     core: bool = False
 
     @property
@@ -98,8 +99,9 @@ class Tool(NamedTuple):
     def call(
         self, arguments: Mapping[str, Any], vault: Vault, memory: Memory | None = None
     ) -> ToolOutput:
-        """Check the arguments against the schema and run. Raises ToolArgumentError for errors the
-        model can correct.
+        """Check the arguments against the schema and run the tool.
+
+        Raises ToolArgumentError for errors that the model can correct.
         """
         if self.scope == "server":
             return self.run(arguments)

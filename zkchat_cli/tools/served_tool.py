@@ -51,8 +51,8 @@ class ServedVault:
     _scanning: threading.Lock = field(default_factory=threading.Lock)
 
     def refresh(self, progress: Progress | None = None) -> None:
-        """Bring the index up to date, unless that was done just now. Raises VaultError if the vault
-        is not there.
+        """Update the index, unless that was done just now. Raises VaultError if the vault is
+        missing.
         """
         with self._scanning:
             if time.monotonic() - self._scanned_at >= SCAN_SECONDS:
@@ -65,11 +65,12 @@ class ServedTool(NamedTuple):
 
     name: str
     description: str
-    # Gets the ServedVault and the arguments by their names; returns a TypedDict
+    # Called with the ServedVault and the arguments by name; returns a TypedDict
     run: Callable[..., Any]
-    # Position in the list of tools, most used first; in steps of ten, so that others fit between
+    # Position in the list of tools, most used first; positions are in steps of ten, so that others
+    # fit between
     order: int
-    # Whether the vault must be there, and is scanned before a call
+    # Whether the vault must exist, and is scanned before a call
     reads_notes: bool = True
 
 

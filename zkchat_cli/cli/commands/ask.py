@@ -113,7 +113,7 @@ class _Question(NamedTuple):
 
 
 class _Output(NamedTuple):
-    """Where and how the turn is printed."""
+    """The screen and the format in which the turn is printed."""
 
     screen: Screen
     hints: CommandHints
@@ -138,7 +138,7 @@ def _read_question(words: "Sequence[str]", *, is_required: bool) -> _Question:
 def _with_approval(
     ctx: CommandContext, app: "App", *, unsafe: bool, yes: bool, can_ask: bool
 ) -> "App":
-    """The app, with changes and calls approved by the user if there is one at the terminal."""
+    """The app; a user at the terminal approves changes and calls."""
     from zkchat_cli.terminal.approval import ask_about_call, choose_approval, read_answer
 
     is_interactive = can_ask and sys.stdin.isatty() and sys.stdout.isatty()
@@ -184,8 +184,9 @@ def _remark_prompt(session: "ZkChatSession", screen: Screen) -> None:
 
 
 def _rename_after_question(session: "ZkChatSession", question: _Question) -> None:
-    """Take the typed question as the title, which is better than the piped text before it. A title
-    is not worth an error.
+    """Use the typed question as the title, which is better than the piped text before it.
+
+    A failure is ignored: a title is not worth an error.
     """
     from zkchat_cli.chat.turn_recorder import default_title
 
@@ -244,7 +245,7 @@ def _event_document(event: "events.Event") -> dict[str, Any]:
 
 
 def _remark_event(event: "events.Event", output: _Output, *, with_changes: bool) -> None:
-    """Print what a person should see beside the JSON, on standard error."""
+    """Print on standard error what a person should see in addition to the JSON."""
     from zkchat_cli import events
     from zkchat_cli.terminal.approval import show_change
     from zkchat_cli.views.turn_steps import describe_compaction

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /context, /help"
 """A question that the demo notes answer, and commands to check the answer with."""
 
-# Exit code of a program that a signal ended, less the number of the signal
+# Exit code of a program that a signal ended, minus the number of the signal
 TERMINATED = 128
 ORDER = 10
 COMMAND = command_group()
@@ -130,7 +130,7 @@ def _start_session(
 
 
 def _has_no_vault(ctx: CommandContext) -> bool:
-    """Whether nothing says which notes to chat with, so that the user is asked."""
+    """Whether nothing says which notes to chat with, so that the user must be asked."""
     if ctx.shared["vault"] or ctx.shared["config_file"] or os.environ.get("ZKCHAT_VAULT"):
         return False
     if ctx.user_settings.get("vault", {}).get("path"):
@@ -139,8 +139,9 @@ def _has_no_vault(ctx: CommandContext) -> bool:
 
 
 def _run_onboarding(ctx: CommandContext) -> dict[str, object]:
-    """Ask which notes and which model to use; returns the settings that this chat changes. Exits
-    if the user ends the questions.
+    """Ask which notes and which model to use; returns the settings to change in this chat.
+
+    Exits if the user ends the questions.
     """
     from zkchat_cli.terminal.onboarding import run_onboarding  # takes 0.4 s
 
@@ -199,10 +200,11 @@ def _run_pipe(ctx: CommandContext, started: StartedSession) -> int:
 
 
 def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:
-    """Answer each line. Print an error and go on with the next line; the first error is raised
-    after the last line.
+    """Answer each line.
+
+    Prints an error and continues with the next line; the first error is raised after the last line.
     """
-    # Imports that the session has made already
+    # The session has already imported this
     from zkchat_cli.terminal.command_runner import run_piped
     from zkchat_cli.terminal.turn_renderer import remark_printer, show_error
 

@@ -142,7 +142,7 @@ def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> Non
     from zkchat_cli.views.stored_items import level_lines, memory_item_lines
 
     with ctx.open_app() as app:
-        # Project memory exists before any conversation
+        # Project memory exists even before any conversation
         stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)
         session = app.session(app.find(id_) if stored else None)
         items = session.memory_items()
@@ -264,7 +264,7 @@ def export(
 
 
 def _write_export(output: Path, data: bytes) -> None:
-    """Write a file completely or not at all; a pipe can only be written to. Raises StoreError."""
+    """Write a file completely or not at all; a pipe is simply written to. Raises StoreError."""
     try:
         target = output.expanduser().resolve()
         if target.exists() and not target.is_file():

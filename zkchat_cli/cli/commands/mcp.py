@@ -84,7 +84,7 @@ def serve(
 
     log_to_stderr()
     with optional_package("the MCP server", "mcp"):
-        # Import the SDK: more than a second that no other command needs
+        # These imports load the SDK: more than a second that no other command needs
         from zkchat_cli.mcp import http_server, server, write_tools
     from zkchat_cli.memory.memory_paths import MemoryPaths
     from zkchat_cli.memory.project import memory_file_names
@@ -234,7 +234,9 @@ def _known_client(name: str) -> McpClient:
 
 
 def _read_text(file: Path) -> str:
-    """The text of a file that is to be changed, empty if there is none. Raises ConfigError."""
+    """The text of a file that should be changed; empty if the file does not exist. Raises
+    ConfigError.
+    """
     try:
         return read_file(file, MAX_BYTES).decode("utf-8-sig") if file.exists() else ""
     except (OSError, ValueError) as e:
@@ -284,8 +286,8 @@ def _blank_unless_string(found: re.Match[str]) -> str:
 
 
 def _servers(document: Any, table: str) -> Any:
-    """The table of servers in a configuration; empty without one. Raises TypeError for something
-    else in its place.
+    """The table of servers in a configuration; empty if there is none. Raises TypeError if
+    something else is in its place.
     """
     servers = document.get(table, {}) if isinstance(document, dict) else None
     if not isinstance(servers, dict):

@@ -80,7 +80,7 @@ def show(
 
 
 def _is_between(message: "ZkChatMessage", first: datetime | None, end: datetime | None) -> bool:
-    """Whether a message is from `first` on and before `end`, where there are these limits."""
+    """Whether a message is from `first` on and before `end`; either limit may be missing."""
     if first is None and end is None:
         return True
     moment = datetime.fromisoformat(message.timestamp)
@@ -90,7 +90,9 @@ def _is_between(message: "ZkChatMessage", first: datetime | None, end: datetime 
 
 
 def _moment(option: str, written: str) -> datetime | None:
-    """The time that an option gives, or the beginning of the days it names; None for an empty one.
+    """The time that an option gives, or the beginning of the days that it names; None for an empty
+    one.
+
     Raises UsageError.
     """
     if not written:
@@ -154,7 +156,7 @@ def delete(
 
     with ctx.open_store() as (store, root):
         found = [store.find(id_, root) for id_ in ids]
-        # Each once, even if it was named twice
+        # Each conversation once, even if it was named twice
         selected = list({each.id: each for each in found}.values())
         listed = "".join(
             f"  {each.id}  {display_title(each)} ({size_and_time(each)})\n" for each in selected

@@ -46,8 +46,8 @@ def export(session: ZkChatSession, argument: str) -> str:
 
 
 def _default_folder(session: ZkChatSession) -> Path:
-    """The current folder, unless it is in a vault: search would find a note in a vault that nobody
-    asked for.
+    """The current folder, unless it is in a vault: search would find an export there as a note that
+    nobody wanted.
     """
     documents = session.services.documents_folder or Path()
     # The current folder may have been deleted

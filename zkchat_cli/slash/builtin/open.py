@@ -57,8 +57,8 @@ def _first_source(session: ZkChatSession) -> str:
 
 
 def _line_of_source(session: ZkChatSession, chunk: ContentChunk) -> NoteLine:
-    """Where the first quotation of this source is in the note as it is now; without one, where the
-    excerpt begins.
+    """The line of this source's first quotation in the current note; if there is none, the line
+    where the excerpt begins.
     """
     location = locate_chunk(chunk, note_text(session, chunk.relative_path))
     line = location.first

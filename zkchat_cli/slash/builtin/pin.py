@@ -8,7 +8,7 @@ from zkchat_cli.slash.numbered_turns import TurnPart
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.views.text import StyledLine, styled_line
 
-# The last turns, which are listed with their numbers
+# Number of last turns that are listed
 MAX_TURNS = 8
 
 

@@ -16,9 +16,9 @@ from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 YES = "--yes"
-# Characters of the question in the note
+# Most characters of the question in the note
 MAX_QUESTION = 2000
-# Characters of a file name, at most 240 bytes: file systems allow 255
+# Most characters of a file name; they have at most 240 bytes, and file systems allow 255
 MAX_NAME = 60
 
 

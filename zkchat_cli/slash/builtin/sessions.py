@@ -5,7 +5,7 @@ from zkchat_cli.slash.base import Topic, declare_command
 from zkchat_cli.views import stored_items
 from zkchat_cli.views.text import StyledLine
 
-# Messages that a search lists
+# Most messages that a search lists
 MAX_SHOWN = 20
 
 

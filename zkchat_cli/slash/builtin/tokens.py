@@ -29,7 +29,7 @@ def tokens(session: ZkChatSession, argument: str) -> str:
 
 
 def _summary_usages(session: ZkChatSession) -> Iterable[TokenUsage | None]:
-    """What the summaries of the conversation took, undone ones too."""
+    """The tokens of the conversation's summaries, including undone ones."""
     if not session.state.is_stored:
         return ()
     stored = session.store.compactions(session.conversation.id, undone=True)

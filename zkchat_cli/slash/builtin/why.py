@@ -8,7 +8,7 @@ from zkchat_cli.slash.lookups import numbered_chunk
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.provenance import is_project_memory, provenance_lines
 
-# Documents that are named when several match
+# Most documents that are named if several match
 MAX_NAMED = 5
 
 
@@ -32,7 +32,9 @@ def why(session: ZkChatSession, argument: str) -> Lines:
 
 def _document_key(session: ZkChatSession, argument: str) -> str:
     """The document that the argument means: a source, a document of the conversation, or another
-    note. Raises UsageError if several match, VaultError if there is none.
+    note.
+
+    Raises UsageError if several match, VaultError if there is none.
     """
     chunk = numbered_chunk(session, argument)
     if chunk is not None:

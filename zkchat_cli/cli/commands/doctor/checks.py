@@ -124,7 +124,7 @@ def _check_vocabulary() -> str:
 
 
 def _check_provider(loaded: LoadedConfig) -> str:
-    """The model in use, which opens; whether its server answers is a check of its own."""
+    """The model in use, which must open. Whether its server answers is a check of its own."""
     opened = factory.open_model(loaded)
     values = loaded.values
     model = opened.model
@@ -165,13 +165,13 @@ def _check_tool_server(server: ExternalServer) -> str:
 
 
 def _check_semantic(ctx: CommandContext) -> str:
-    """One call to the embedder, and how many vectors are there."""
+    """Test one call to the embedder, and count the vectors."""
     embedder = factory.open_embedder(ctx.config)
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     dimensions = len(embedding.compute_vectors(embedder, [SAMPLE], "query")[0])
     state = embedder.id
-    # Without a vault, there are no vectors
+    # Without a vault there are no vectors
     with suppress(VaultError), ctx.open_vault() as vault:
         found = vault.status().semantic
         if found:
