@@ -1,4 +1,4 @@
-"""Registry of export formats: each module declares `EXPORTER`, and a new format is one new
+"""The registry of export formats: each module declares `EXPORTER`, and a new format is one new
 module.
 """
 
@@ -11,7 +11,7 @@ names = EXPORTERS.names
 
 
 def exporter(name: str) -> Exporter:
-    """The format of that name. Raises UsageError that names the valid ones."""
+    """The format with this name. Raises UsageError, which names the valid ones."""
     if name not in names():
         raise UsageError(f"{name!r} is not an export format", f"Use one of: {', '.join(names())}")
     return EXPORTERS.load(name)

@@ -19,7 +19,8 @@ from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import format_arguments, truncate
 
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-MAX_ARGUMENTS = 80  # characters of a tool call's arguments
+# Characters of a tool call's arguments
+MAX_ARGUMENTS = 80
 SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}
 
 NO_SOURCE = "no such source was in the prompt"
@@ -38,7 +39,7 @@ STATUS_NOTES = {
 
 
 class Exporter(NamedTuple):
-    """A format; `suffix` is that of its files (`.md`). `export` takes the conversation's archive,
+    """A format. Its files end with `suffix` (`.md`). `export` takes the conversation's archive,
     with past prompts if `prompts` is set; or, with `of` "call", the request of the next model call
     as a JSON document.
     """
@@ -50,8 +51,8 @@ class Exporter(NamedTuple):
 
 
 def current_branch(archive: ConversationArchive) -> tuple[ZkChatMessage, ...]:
-    """The messages of the branch in use, without answers that ended before their first word. Raises
-    UsageError if there are none.
+    """The messages of the current branch, without answers that ended before their first word.
+    Raises UsageError if there are none.
     """
     branch = branch_to(archive.messages, archive.conversation.head_id)
     if not branch:
@@ -59,7 +60,12 @@ def current_branch(archive: ConversationArchive) -> tuple[ZkChatMessage, ...]:
             "there is nothing to export yet",
             "Ask something first; after /undo or /clear, the format json has the whole log.",
         )
-    return tuple(m for m in branch if m.role != "assistant" or m.content or m.tool_calls)
+    return tuple(message for message in branch if not _is_empty_answer(message))
+
+
+def _is_empty_answer(message: ZkChatMessage) -> bool:
+    """Whether an answer ended before its first word and its first tool call."""
+    return message.role == "assistant" and not message.content and not message.tool_calls
 
 
 def current_summary(
@@ -74,7 +80,7 @@ def current_summary(
 
 
 def conversation_title(archive: ConversationArchive) -> str:
-    """The title on one line; of a conversation without one, its date."""
+    """The title on one line, or the date of a conversation that has none."""
     title = " ".join((archive.conversation.title or "").split())
     return title or f"Conversation of {archive.conversation.created_at[:10]}"
 
@@ -85,7 +91,7 @@ def model_names(messages: Iterable[ZkChatMessage]) -> str:
 
 
 def compaction_figures(compaction: Compaction) -> str:
-    """What a summary made smaller: `10 messages, 8,120 → 1,900 tokens`."""
+    """The size of a summary and of what it replaces: `10 messages, 8,120 → 1,900 tokens`."""
     return (
         f"{plural(compaction.messages_folded, 'message')}, {compaction.tokens_before:,} → "
         f"{compaction.tokens_after:,} tokens"
@@ -125,7 +131,9 @@ def uncited_references(messages: Sequence[ZkChatMessage]) -> list[DocumentRefere
     """The documents that these messages reference and none of them cites, each once; broken links
     are among them.
     """
-    cited = {citation.relative_path for message in messages for citation in message.citations}
+    cited: set[str | None] = set()
+    for message in messages:
+        cited.update(citation.relative_path for citation in message.citations)
     found: dict[str, DocumentReference] = {}
     for message in messages:
         for reference in message.references:
@@ -138,7 +146,7 @@ def describe_reference(reference: DocumentReference) -> str:
     """How a document came into the conversation and how it was delivered."""
     if reference.relative_path is None:
         nearest = reference.candidate_links
-        return f"not found{f'; nearest: {nearest}' if nearest else ''}"
+        return f"not found; nearest: {nearest}" if nearest else "not found"
     origin = _ORIGINS[reference.reference_type]
     delivery = DELIVERIES.get(reference.delivery)
     return f"{origin}, {delivery}" if delivery else origin
@@ -153,7 +161,8 @@ def front_matter(fields: Mapping[str, str | None]) -> str:
 
 def describe_uncited(count: int) -> str:
     """How many sentences of an answer have no citation."""
-    return f"{plural(count, 'sentence')} {'has' if count == 1 else 'have'} no citation"
+    verb = "has" if count == 1 else "have"
+    return f"{plural(count, 'sentence')} {verb} no citation"
 
 
 def quotation_doubt(citation: Citation) -> str:

@@ -2,11 +2,12 @@
 summary.
 
 It is for reading, so it leaves out tool results and other branches; `json` has everything. An
-answer is Markdown and is copied, with two exceptions: its numbers become footnotes, and a code
-block that it left open is closed.
+answer is Markdown and is copied with two changes: its numbers become footnotes, and a code block
+that it left open is closed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from zkchat_cli.citations.cited_marks import cited_marks, split_at_marks
 from zkchat_cli.citations.marks import read_marks
@@ -20,9 +21,10 @@ from zkchat_cli.references.documents import link_names
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.vault.links.wikilinks import write_link
 
-MAX_IMPORTED_RESULT = 120  # characters
+# Characters of an imported result
+MAX_IMPORTED_RESULT = 120
 LinkName = Callable[[str], str]
-"""What a link calls the note at a path."""
+"""The name that links use for the note at a path."""
 CitedSources = dict[int, list[Citation]]
 """The citations of all answers, by number."""
 
@@ -30,7 +32,7 @@ CitedSources = dict[int, list[Citation]]
 def export(archive: ConversationArchive) -> str:
     """The note of a conversation."""
     messages = base.current_branch(archive)
-    name = link_names(reference for message in messages for reference in message.references)
+    name = link_names(chain.from_iterable(message.references for message in messages))
     talk = archive.conversation
     fields = {
         "conversation": talk.id,
@@ -52,7 +54,7 @@ def export(archive: ConversationArchive) -> str:
 
 
 def answer_note(question: str, answer: ZkChatMessage, conversation: str, name: LinkName) -> str:
-    """One answer as a note of its own. `name` returns what a link calls the note at a path: its
+    """One answer as a note of its own. `name` returns the text of links to the note at a path: its
     name, or its path if that is ambiguous.
     """
     fields = {
@@ -79,10 +81,7 @@ def _message_parts(
     follows_call = False
     for message in messages:
         if message.role == "tool":
-            # An imported result, which its call does not describe
-            if message.tool_run is None:
-                content = truncate(message.content, MAX_IMPORTED_RESULT)
-                yield f"- `{message.tool_name or 'tool'}`: {content}"
+            yield _imported_result(message)
             follows_call = True
             continue
         if message.role != "assistant" or not follows_call:
@@ -90,14 +89,23 @@ def _message_parts(
         follows_call = bool(message.tool_calls)
         if message.content.strip():
             yield _with_footnotes(message, cited)
-        yield "\n".join(
+        calls = [
             _call_line(call, results.get((message.id, call.id))) for call in message.tool_calls
-        )
+        ]
+        yield "\n".join(calls)
         if message.status in base.STATUS_NOTES:
             yield f"*{base.STATUS_NOTES[message.status]}*"
-        # The documents that it names, and how each was delivered
+        # The documents that the question names, and how each was delivered
         if message.role == "user":
             yield _reference_list(message.references, name)
+
+
+def _imported_result(message: ZkChatMessage) -> str:
+    """The beginning of an imported result, which its call does not describe; empty for others."""
+    if message.tool_run is not None:
+        return ""
+    content = truncate(message.content, MAX_IMPORTED_RESULT)
+    return f"- `{message.tool_name or 'tool'}`: {content}"
 
 
 def _call_line(call: ToolCall, result: ZkChatMessage | None) -> str:
@@ -131,15 +139,15 @@ def _reference_list(references: Sequence[DocumentReference], name: LinkName) -> 
     lines = []
     for reference in references:
         path = reference.relative_path
-        link = reference.wikilink if path is None else f"{write_link(path, name(path))} {path}"
+        link = reference.wikilink
+        if path is not None:
+            link = f"{write_link(path, name(path))} {path}"
         lines.append(f"- {' '.join(link.split())}: {base.describe_reference(reference)}")
     return "\n".join(lines)
 
 
 def _footnotes(cited: CitedSources, name: LinkName) -> str:
-    """All answers share one numbering, so a number is one source; its footnote has the quotations
-    of all answers.
-    """
+    """A footnote for each source with the quotations of all answers, which share one numbering."""
     lines = []
     for number, citations in sorted(cited.items()):
         quotes: dict[str, str] = {}
@@ -154,15 +162,16 @@ def _footnotes(cited: CitedSources, name: LinkName) -> str:
 def _source_link(citations: Iterable[Citation], name: LinkName) -> str:
     """The link to the note of these citations, and its lines."""
     for citation in citations:
-        if path := citation.relative_path:
+        path = citation.relative_path
+        if path:
             link = write_link(path, name(path), citation.heading)
             return f"{link} {base.format_location(citation)}"
     return f"*missing: {base.NO_SOURCE}*"
 
 
 def _with_footnotes(message: ZkChatMessage, cited: CitedSources) -> str:
-    """The message's text with the marks of its citations as `[^n]`, but for names, which are links;
-    adds the citations to `cited`.
+    """The message's text with footnotes (`[^n]`) in place of its citation marks; marks that are
+    links stay. Adds the citations to `cited`.
     """
     known = group_by_number(message.citations)
     written: list[str] = []

@@ -30,7 +30,7 @@ class AgentSession:
         self._time = now
         # The fields that each message has so far, by its id
         self.messages: dict[str, Record] = {}
-        # Those that are no message, kept with the message before them
+        # Records that are no message, kept with the message before them
         self.other_records: list[Record] = []
         self.title = ""
         self.head_id: str | None = None

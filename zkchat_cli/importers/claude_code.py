@@ -1,5 +1,5 @@
-"""A session of Claude Code, `~/.claude/projects/PROJECT/SESSION.jsonl`. What its subagents said is
-a branch of its own.
+"""A session of Claude Code, `~/.claude/projects/PROJECT/SESSION.jsonl`. The messages of its
+subagents are a branch of their own.
 
 Every record has a `uuid` and the `parentUuid` of the one before; results of tools come back as
 messages of the user.
@@ -42,15 +42,16 @@ class _ClaudeCodeLog:
         self._last_of: dict[str, str | None] = {}
 
     def add(self, record: Record) -> None:
+        """Add a record: a part of an answer, an input, the title, or one that is only kept."""
         last = self._message_before(record)
-        type_ = record.get("type")
         message = record.get("message")
-        is_internal = record.get("isMeta") or record.get("isCompactSummary")
-        if type_ == "summary":
+        if record.get("type") == "summary":
             self.session.title = str(record.get("summary") or "")
-        elif isinstance(message, dict) and type_ == "assistant":
+        elif not isinstance(message, dict):
+            self.session.other_records.append(record)
+        elif record.get("type") == "assistant":
             last = self._add_answer(record, message, last)
-        elif isinstance(message, dict) and type_ == "user" and not is_internal:
+        elif _is_input(record):
             last = self._add_input(record, message, last)
         else:
             self.session.other_records.append(record)
@@ -105,6 +106,12 @@ class _ClaudeCodeLog:
         if text:
             last = self.session.add(f"{uuid}", "user", text, time, last)
         return last
+
+
+def _is_input(record: Record) -> bool:
+    """Whether a record is an input of the user, and not one that Claude Code wrote."""
+    is_internal = record.get("isMeta") or record.get("isCompactSummary")
+    return record.get("type") == "user" and not is_internal
 
 
 IMPORTER = SessionImporter(program=_PROGRAM, read=read_claude_code)

@@ -1,5 +1,5 @@
 """A session of Codex, `~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl`. A record is
-`{"timestamp", "type", "payload"}`; the items that a model was sent and said are those of type
+`{"timestamp", "type", "payload"}`; the messages to and from the model are in records of type
 `response_item`.
 """
 
@@ -17,7 +17,7 @@ _INSTRUCTIONS = (
     "<turn_aborted>",
     "# AGENTS.md instructions",
 )
-"""How a user's message begins that Codex wrote."""
+"""The beginnings of messages that have the user's role, but that Codex wrote."""
 _TEXT_TYPES = ("input_text", "output_text", "text")
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output")
@@ -46,21 +46,22 @@ class _CodexLog:
     def __init__(self, session: AgentSession) -> None:
         self.session = session
         self._model: str | None = None
-        # Of the answer that further tool calls belong to
+        # The answer that further tool calls belong to
         self._answer_id: str | None = None
 
     def add(self, key: str, record: Record) -> None:
+        """Add a record; one that is no message, call or result is only kept."""
         item = _item_of(record)
         if record.get("type") == "turn_context" and isinstance(item.get("model"), str):
             self._model = item["model"]
-        is_added = record.get("type") == "response_item" and self._add_item(
-            key, item, record.get("timestamp")
-        )
+        is_added = False
+        if record.get("type") == "response_item":
+            is_added = self._add_item(key, item, record.get("timestamp"))
         if not is_added:
             self.session.other_records.append(record)
 
     def _add_item(self, key: str, item: Record, time: object) -> bool:
-        """Whether the item is a message, a call or a result."""
+        """Add an item if it is a message, a call or a result; whether it is one."""
         kind = item.get("type")
         role = item.get("role")
         text = content_text(item.get("content"), *_TEXT_TYPES) if kind == "message" else ""

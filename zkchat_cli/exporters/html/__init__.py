@@ -42,22 +42,24 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
-# Pieces of the page that are cleaned at once: all of a long page would keep Python's lock, and a
-# window still, for 0.15 s
+# Pieces of the page that are cleaned at once. Cleaning all of a long page would keep Python's lock
+# for 0.15 s, in which a window cannot react.
 PIECES = 1000
 _UNSAFE = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 """Control characters, bidi overrides, lone surrogates, and what HTML forbids."""
 SCHEMES = ("http:", "https:", "mailto:", "obsidian:")
-# A message's headings are below the page's title and the message's own heading
+# Levels that a message's headings move down: the page's title and the message's own heading are
+# above them
 HEADING_OFFSET = 2
+_LOWEST_HEADING = 6
 _PLACEHOLDER_IN_URL = re.compile("%5B%EF%B7%90([0-9]+)%EF%B7%91%5D")
 _PLACEHOLDER_OR_TAG = re.compile("\\[\ufdd0(?P<number>[0-9]+)\ufdd1\\]|</?(?:a|code|pre)\\b[^>]*>")
 # A placeholder is a number between these, which the page cannot contain otherwise
 _NONCHARACTERS = re.compile("[\ufdd0\ufdd1]")
 
-# how the page shows a citation's status, not by color alone: a sign, and what it means
+# The sign of a citation's status, since not everybody sees colors, and what it means
 STATUSES: Mapping[str, tuple[str, str]] = {
     "cited": ("•", "cited without a quotation"),
     "verified": ("✓", "verified: the source contains the quoted words"),
@@ -77,20 +79,23 @@ def export(archive: ConversationArchive) -> str:
     chunks = _chunks_by_number(archive.messages)
     numbers = count(1)
     turns = [_template_turn(turn, chunks, numbers) for turn in split_into_exchanges(messages)]
-    articles = [article for turn in turns for article in turn.articles]
+    questions: list[SimpleNamespace] = []
+    for turn in turns:
+        questions += [each for each in turn.articles if each.message.role == "user"]
+    style_hash = hashlib.sha256(_STYLE.encode()).digest()
     page = (
         _templates()
         .get_template("template.html.j2")
         .stream(
             version=__version__,
             style=Markup(_STYLE),
-            style_digest=base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode(),
+            style_digest=base64.b64encode(style_hash).decode(),
             conversation=archive.conversation,
             title=base.conversation_title(archive),
             models=base.model_names(messages),
             tokens=_describe_usage(sum_usage(message.usage for message in messages)),
             turns=turns,
-            questions=[article for article in articles if article.message.role == "user"],
+            questions=questions,
             compaction=compaction,
             summary=compaction and render_markdown(compaction.summary or ""),
         )
@@ -100,8 +105,8 @@ def export(archive: ConversationArchive) -> str:
 
 
 def _chunks_by_number(messages: Sequence[ZkChatMessage]) -> dict[int, ContentChunk]:
-    """The excerpts of all branches; of two with one number, which only an import can have, the
-    first.
+    """The excerpts of all branches. In an import two excerpts can have the same number: then the
+    first one counts.
     """
     chunks: dict[int, ContentChunk] = {}
     for message in messages:
@@ -147,16 +152,15 @@ def _template_turn(
     prefix: str = "",
 ) -> SimpleNamespace:
     """A turn as the template takes it: each message with its tool calls and their results. A result
-    that no message asked for is an article by itself. `chunks`: those of the conversation by
-    number; `numbers`: the next numbers of messages; `prefix`: what comes before these in the ids of
-    sources.
+    without a call is an article by itself.
+
+    `chunks` are the excerpts of the conversation by number, `numbers` the next numbers of messages,
+    and `prefix` is put before these in the ids of sources.
     """
     results = base.tool_results(messages)
-    called = {
-        id(results.get((message.id, call.id)))
-        for message in messages
-        for call in message.tool_calls
-    }
+    called: set[int] = set()
+    for message in messages:
+        called.update(id(results.get((message.id, call.id))) for call in message.tool_calls)
     articles = []
     for message in messages:
         if message.role == "tool":
@@ -202,10 +206,10 @@ class _SourceList:
         """
         if len(mark.numbers) == 1:
             return self._link(mark.numbers[0], mark, text)
-        links = [
-            self._link(number, mark, str(number)) if number in self._by_number else Markup(number)
-            for number in mark.numbers
-        ]
+        links: list[Markup] = []
+        for number in mark.numbers:
+            is_cited = number in self._by_number
+            links.append(self._link(number, mark, str(number)) if is_cited else Markup(number))
         return Markup("[%s]") % Markup(", ").join(links)
 
     def _link(self, number: int, mark: CitationMark, text: str) -> Markup:
@@ -214,7 +218,7 @@ class _SourceList:
         status = worst_verdict(each.verdict for each in at_mark or citations)
         ids = self._mark_ids[number]
         ids.append(f"cite-{self._article}-{number}-{len(ids) + 1}")
-        # Ours, like all but the text; escaping them took 4 % of an export
+        # Only the text comes from outside; escaping all the rest, too, took 4 % of an export
         sign, description = STATUSES[status]
         return Markup(
             f'<a id="{ids[-1]}" href="#source-{self._article}-{number}" class="cite '
@@ -224,8 +228,8 @@ class _SourceList:
         )
 
     def entries(self, chunks: Mapping[int, ContentChunk]) -> list[SimpleNamespace]:
-        """The list below the answer, after all links are made: each source with the worst status of
-        its citations.
+        """The list below the answer: each source with the worst status of its citations. It must be
+        made after all links.
         """
         return [
             self._entry(number, citations, chunks.get(number))
@@ -235,29 +239,47 @@ class _SourceList:
     def _entry(
         self, number: int, citations: Sequence[Citation], chunk: ContentChunk | None
     ) -> SimpleNamespace:
-        # None if the source is missing
-        citation = next((each for each in citations if each.relative_path is not None), None)
-        if chunk and (citation is None or chunk.relative_path != citation.relative_path):
-            chunk = None
+        """One source of the list. `chunk` is the excerpt with its number, if there is one."""
+        # The first citation that has a path; None if the source is missing
+        citation = next(filter(_has_path, citations), None)
+        title = ""
+        excerpt: Markup | None = None
         quotes = {each.quote: each for each in citations if each.quote}
-        present = [text for text, each in quotes.items() if each.verdict in ("verified", "cut")]
+        if citation is not None:
+            if chunk is not None and chunk.relative_path != citation.relative_path:
+                chunk = None
+            title = source_title(citation, chunk)
+            if chunk is not None:
+                excerpt = highlight_quotes(chunk.text, _present_quotes(quotes))
         return SimpleNamespace(
             number=number,
             status=worst_verdict(each.verdict for each in citations),
-            title=source_title(citation, chunk) if citation else "",
+            title=title,
             citation=citation,
             mark_ids=self._mark_ids[number],
             quotes=quotes,
             unsupported=any(each.is_unsupported for each in citations),
-            excerpt=highlight_quotes(chunk.text, present) if chunk else None,
+            excerpt=excerpt,
         )
 
 
+def _has_path(citation: Citation) -> bool:
+    return citation.relative_path is not None
+
+
+def _present_quotes(quotes: Mapping[str, Citation]) -> list[str]:
+    """The quotations that their excerpt contains."""
+    return [text for text, each in quotes.items() if each.verdict in ("verified", "cut")]
+
+
 def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = None) -> str:
-    """Note and heading."""
-    chunk = source if isinstance(source, ContentChunk) else chunk
+    """The title of a source for the page: `Note › Heading`. `chunk` is a citation's excerpt."""
+    if isinstance(source, ContentChunk):
+        chunk = source
     title = chunk.title if chunk else note_name(source.relative_path or "")
-    return f"{title} › {source.heading}" if source.heading and source.heading != title else title
+    if source.heading and source.heading != title:
+        return f"{title} › {source.heading}"
+    return title
 
 
 def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
@@ -310,7 +332,8 @@ def _adapt_tokens(tokens: Iterable["Token"]) -> None:
     """
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + HEADING_OFFSET)}"
+            level = int(token.tag.removeprefix("h")) + HEADING_OFFSET
+            token.tag = f"h{min(_LOWEST_HEADING, level)}"
         elif token.type in ("th_open", "td_open"):
             alignments = (str(style).removeprefix("text-align:") for style in token.attrs.values())
             # The page's policy forbids style attributes
@@ -325,7 +348,7 @@ def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # 40 ms, for this format only
 
     parser = MarkdownIt("commonmark", {"html": False})
-    # without `reference`: the definition `[1]: …` would make another link of each `[1]`
+    # A definition `[1]: …` would make another link of each `[1]`, so there is no `reference`
     parser.enable(["table", "strikethrough"]).disable(
         ["reference", "image", "html_block", "html_inline"]
     )

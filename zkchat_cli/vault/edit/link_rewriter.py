@@ -1,7 +1,7 @@
 """Links that keep their targets when a note moves.
 
-Only links that would point elsewhere change, and those in their author's manner: a bare name stays
-one if that is enough, a relative path stays relative; `.md`, headings and aliases stay. Every
+Only links that would point elsewhere change, and they keep their author's style: a bare name stays
+bare if that is enough, a relative path stays relative; `.md`, headings and aliases stay. Every
 spelling is tried with the resolver.
 """
 
@@ -31,7 +31,7 @@ _ALLOWED_IN_ADDRESS = "/!$&'*+,;=@~-_."
 
 
 class TextEdit(NamedTuple):
-    """`new` in place of what is from `start` to `end` in a text."""
+    """A replacement: the text from `start` to `end` becomes `new`."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class Move(NamedTuple):
     new: str
 
     def apply(self, path: str) -> str:
-        """Where the file at this path is after the move."""
+        """The path, after the move, of the file at this path."""
         return self.new if path == self.old else path
 
 
@@ -121,21 +121,22 @@ def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
 def relink(
     resolver: Resolver, link: WrittenLink, note: ParsedNote, old: str, move: Move
 ) -> TextEdit | None:
-    """The edit by which a link that pointed to `old` names its file after the move. An unambiguous
-    spelling wins; None if nothing works.
+    """The edit that makes a link, which pointed to `old`, name its file after the move. It uses an
+    unambiguous spelling if there is one; None if no spelling works.
     """
     source = note.relative_path
     new_source = move.apply(source)
     target = move.apply(old)
-    meanings = {
-        spelling: resolver(link._replace(text=spelling), new_source)
-        for spelling in _spellings(link, source, old, new_source, target)
-    }
-    possible = [spelling for spelling, meaning in meanings.items() if meaning.target == target]
-    if not possible:
-        return None
-    unambiguous = (spelling for spelling in possible if meanings[spelling].status == "found")
-    return _edit_target(link, note.text, next(unambiguous, possible[0]))
+    possible: list[str] = []
+    unambiguous: list[str] = []
+    for spelling in _spellings(link, source, old, new_source, target):
+        meaning = resolver(link._replace(text=spelling), new_source)
+        if meaning.target == target:
+            possible.append(spelling)
+            if meaning.status == "found":
+                unambiguous.append(spelling)
+    best = next(iter(unambiguous or possible), None)
+    return None if best is None else _edit_target(link, note.text, best)
 
 
 def _edit_target(link: WrittenLink, text: str, spelling: str) -> TextEdit:
@@ -144,12 +145,15 @@ def _edit_target(link: WrittenLink, text: str, spelling: str) -> TextEdit:
     written = text[begin:end]
     if link.kind == "wikilink":
         written, bar, _ = written.partition("|")
-        written = written.removesuffix("\\") if bar else written
+        if bar:
+            written = written.removesuffix("\\")
     else:
+        allowed = _ALLOWED_IN_ADDRESS
         is_bracketed = text[begin - 1 : begin] == "<"
-        allowed = _ALLOWED_IN_ADDRESS + (" ()" if is_bracketed else "")
+        if is_bracketed:
+            allowed += " ()"
         spelling = "".join(_encode(character, allowed) for character in spelling)
-    written = written.partition("#")[0]
+    written, _, _ = written.partition("#")
     begin += len(written) - len(written.lstrip())
     return TextEdit(begin, begin + len(written.strip()), spelling)
 
@@ -168,17 +172,22 @@ def _spellings(
     whole = target if written.lower().endswith(NOTE_SUFFIXES) else strip_suffix(target)
     if _is_relative(link, source, old):
         relative = posixpath.relpath(whole, posixpath.dirname(new_source) or ".")
-        is_below = not relative.startswith("../")
-        yield f"./{relative}" if written.startswith("./") and is_below else relative
+        if written.startswith("./") and not relative.startswith("../"):
+            relative = f"./{relative}"
+        yield relative
     if written.startswith("/"):
         yield f"/{whole}"
-    folders = whole.split("/")
-    written_folders = [part for part in written.split("/") if part not in ("", ".", "..")]
-    shortest = max(1, min(len(written_folders), len(folders)))
-    for length in range(shortest, len(folders) + 1):
-        yield "/".join(folders[-length:])
+    parts = whole.split("/")
+    shortest = max(1, min(_count_names(written), len(parts)))
+    for length in range(shortest, len(parts) + 1):
+        yield "/".join(parts[-length:])
     if "/" in whole:
         yield f"/{whole}"
+
+
+def _count_names(path: str) -> int:
+    """The number of folders and files that a path names."""
+    return sum(part not in ("", ".", "..") for part in path.split("/"))
 
 
 def _is_relative(link: WrittenLink, source: str, old: str) -> bool:

@@ -54,6 +54,8 @@ from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.sections import matching_headings, missing_section
 
+# Characters of a heading in an error
+MAX_SHOWN_HEADING = 80
 # Characters that a link cannot have in a note's name
 UNLINKABLE = "#^[]|\\"
 # A list item or table row: the next one follows without a blank line
@@ -61,6 +63,8 @@ _ROW = re.compile(rf"[ \t]*(?:{LIST_MARKER}[ \t]|\|)")
 
 
 class _LinkPlace(NamedTuple):
+    """What identifies a link in a note: its line and its text."""
+
     line: int
     raw: str
 
@@ -72,13 +76,13 @@ class NoteEditor:
     root: Path
     index: IndexManager
     refresh: Callable[..., IndexReport]
-    # Where a change is recorded while it is made
+    # The file that records a change while it is made
     journal: Path
 
     def apply(self, change: Change) -> IndexReport | None:
-        """Make a change, all of it or nothing if it raises.
+        """Make a change; if it raises, nothing of it is made.
 
-        Returns what the index took in of it; None if it could not yet.
+        Returns the report of the index, which takes the change in; None if it could not yet.
         """
         apply_files(self.root, change.files, self.journal)
         try:
@@ -107,10 +111,8 @@ class NoteEditor:
             first = section.line + section.underlined
             end = _next_heading(note, section, end, with_subsections=True)
         last = end - _count_blank(lines[first:end][::-1])
-        above = lines[last - 1] if last else ""
-        continues_list = last > first and _ROW.match(above) and new and _ROW.match(new[0])
         changed = lines[:last]
-        if new and above.strip() and not continues_list:
+        if new and _needs_blank_line(lines[:last], first, new):
             changed.append("")
         changed += new
         if last == end:
@@ -120,7 +122,7 @@ class NoteEditor:
         return _propose_edit(f"append to {place}", note, raw, changed)
 
     def edit_section(self, path: str, heading: str, text: str) -> Change:
-        """Another body of a section, in place of its subsections, too; blank lines around it
+        """Another text of a section, which also replaces its subsections; blank lines around it
         stay.
         """
         raw, note = self._read_note(path)
@@ -137,8 +139,8 @@ class NoteEditor:
         return _propose_edit(f"edit {path} › {heading}", note, raw, changed)
 
     def rename(self, path: str, new_path: str) -> Change:
-        """A note at another path, or with `Folder/` in another folder; all links of the vault keep
-        their targets.
+        """A note at another path, or in another folder if the path ends with `/`; all links of the
+        vault keep their targets.
         """
         self.refresh()
         path = posixpath.normpath(path)
@@ -179,7 +181,7 @@ class NoteEditor:
         return Change(f"move {path} to {new_path}", (FileChange(path, new_path, raw, raw),), note)
 
     def fix_links(self, fixes: Sequence[LinkRow]) -> Change:
-        """Broken links with the targets they shall get; those that are gone, or that no spelling
+        """Broken links with the targets they shall get. Links that are gone, or that no spelling
         can fix, are left alone.
         """
         resolver = bulk_resolver(self._names)
@@ -224,9 +226,9 @@ class NoteEditor:
             )
         if os.path.lexists(file):
             # Another spelling of the old name can be the same file
-            is_same = (
-                old is not None and path != old and os.path.samefile(file, self.root / old)  # noqa: PTH121, RUF100
-            )
+            is_same = False
+            if old is not None and path != old:
+                is_same = file.samefile(self.root / old)
             if not is_same:
                 raise path_taken(path)
         return path
@@ -250,13 +252,26 @@ class NoteEditor:
             ) from e
 
 
+def _needs_blank_line(lines: list[str], first: int, new: list[str]) -> bool:
+    """Whether a blank line must be between the `lines` of a note, whose section begins at `first`,
+    and the new ones: not after a blank line, and not within a list or table.
+    """
+    above = lines[-1] if lines else ""
+    if not above.strip():
+        return False
+    continues_list = len(lines) > first and _ROW.match(above) and _ROW.match(new[0])
+    return not continues_list
+
+
 def _replace_body(body: list[str], new: list[str]) -> list[str]:
     """The lines of a section with other text between the blank lines at its ends."""
     leading = _count_blank(body)
     if leading == len(body):
         if not new:
             return body
-        return [*(body[:1] or [""]), *new, *(body[1:] or [""])]
+        first_blank = body[:1] or [""]
+        other_blanks = body[1:] or [""]
+        return [*first_blank, *new, *other_blanks]
     before = body[:leading]
     after = body[len(body) - _count_blank(body[::-1]) :]
     if not new:
@@ -287,8 +302,8 @@ def _fix_edits(resolver: Resolver, note: ParsedNote, fixes: Iterable[LinkRow]) -
 def _next_heading(
     note: ParsedNote, section: Heading, default: int, *, with_subsections: bool
 ) -> int:
-    """The index of the line with the heading after a section: of its first subsection, or else of
-    what follows these.
+    """The index of the line with the next heading after a section, or `default` if there is none.
+    The headings of its subsections count only if `with_subsections` is set.
     """
     for heading in note.markup.headings:
         if heading.line > section.line and (with_subsections or heading.level <= section.level):
@@ -310,11 +325,14 @@ def _require_heading(note: ParsedNote, heading: str) -> Heading:
     """
     if heading.startswith("#"):
         heading = heading.lstrip("# ")
-    is_block = "^" in heading.rpartition("#")[2]
-    found = [] if is_block else [*matching_headings(heading, note.markup)]
+    _, _, last_name = heading.rpartition("#")
+    found: list[Heading] = []
+    # A name with ^ is that of a block
+    if "^" not in last_name:
+        found += matching_headings(heading, note.markup)
     if len(found) > 1:
         lines = ", ".join(str(each.line) for each in found)
-        name = truncate(heading, 80)
+        name = truncate(heading, MAX_SHOWN_HEADING)
         raise VaultError(
             f"{note.relative_path} has several headings {name}: lines {lines}",
             "Name the one above it, too: Above#Heading.",
@@ -330,5 +348,8 @@ def _split_lines(text: str) -> list[str]:
 
 
 def _count_blank(lines: list[str]) -> int:
-    """How many lines at the beginning are blank."""
-    return next((i for i, line in enumerate(lines) if line.strip()), len(lines))
+    """The number of blank lines at the beginning."""
+    for number, line in enumerate(lines):
+        if line.strip():
+            return number
+    return len(lines)
