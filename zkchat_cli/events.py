@@ -51,8 +51,8 @@ class CompactionDone(NamedTuple):
 
 
 class PromptBuilt(NamedTuple):
-    """What the next model call sends has been measured; comes before each call. `speaker` names the
-    agent and the model that get it.
+    """The prompt of the next model call has been measured. This comes before each call; `speaker`
+    names the agent and the model that get the prompt.
     """
 
     usage: ContextUsage
@@ -60,8 +60,8 @@ class PromptBuilt(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """The model has not begun to answer and is called again in so many seconds, because of
-    `reason`; repeated each second.
+    """The model has not begun to answer, because of `reason`, and is called again in `seconds`. The
+    event is repeated each second.
     """
 
     seconds: float
@@ -69,7 +69,7 @@ class Waiting(NamedTuple):
 
 
 class ReasoningDelta(NamedTuple):
-    """More of what the model thinks before it answers."""
+    """More of the thoughts of a model before it answers."""
 
     text: str
 
@@ -106,9 +106,7 @@ class ChangeDecided(NamedTuple):
 
 
 class ToolCallFinished(NamedTuple):
-    """The result of a tool call has been added to the turn. `excerpts`: the number of chunks in
-    it.
-    """
+    """The result of a tool call, with this number of `excerpts`, has been added to the turn."""
 
     call: ToolCall
     run: ToolRun
@@ -132,8 +130,8 @@ class TurnFailed(NamedTuple):
 
 
 TurnOutcome = TurnCompleted | TurnFailed
-"""How a turn ended: the last event of each turn that was not closed before. Whoever shows an error
-has the partial answer from here.
+"""The end of a turn: the last event of each turn that was not closed before. A failed turn has the
+error and the partial answer to show.
 """
 
 Event = (

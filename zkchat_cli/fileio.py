@@ -15,17 +15,19 @@ from stat import S_ISDIR, S_ISREG
 with suppress(ImportError):  # on Windows
     import fcntl
 
-SCRATCH_PREFIX = ".zkchat-"  # scratch files are hidden and recognizable
-# Size of the first read: a larger buffer would be cleared for each of 100,000 notes
+# The beginning of the names of scratch files, which makes them hidden and recognizable
+SCRATCH_PREFIX = ".zkchat-"
+# Bytes of the first read: a larger buffer would be cleared for each of 100,000 notes
 _FIRST_BYTES = 65_536
-_READING = os.O_RDONLY | sum(
-    getattr(os, flag, 0) for flag in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
-)
+# Some platforms lack some of these flags
+_READING_FLAGS = ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
+_READING = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in _READING_FLAGS)
+_MB = 1_000_000
 
 
 def open_regular(file: Path | str) -> FileIO:
-    """A regular file, opened to read. Raises OSError for a pipe, a device, a socket or a folder,
-    which is not waited for.
+    """A regular file, opened to read. Raises OSError at once for a pipe, a device, a socket or a
+    folder.
     """
     opened = os.open(file, _READING)
     try:
@@ -37,8 +39,8 @@ def open_regular(file: Path | str) -> FileIO:
 
 
 def create_database(file: Path) -> None:
-    """An empty file for its owner alone where there is none. Raises OSError, also for what is no
-    regular file: SQLite would open a pipe.
+    """Create an empty file for its owner alone, if there is none. Raises OSError, also if the path
+    is no regular file, since SQLite would open a pipe.
 
     An existing one is not opened: closing it would drop the locks of every SQLite connection that
     this process has to it.
@@ -61,9 +63,13 @@ def read_beginning(file: Path | str, size: int) -> bytes:
     """At most the first `size` bytes of a regular file. Raises OSError."""
     raw = b""
     with open_regular(file) as opened:
-        while piece := opened.read(min(size - len(raw), max(_FIRST_BYTES, len(raw)))):
+        while True:
+            # Each read doubles what there is
+            wanted = max(_FIRST_BYTES, len(raw))
+            piece = opened.read(min(size - len(raw), wanted))
+            if not piece:
+                return raw
             raw += piece
-    return raw
 
 
 def read_file(file: Path | str, limit: int) -> bytes:
@@ -72,14 +78,14 @@ def read_file(file: Path | str, limit: int) -> bytes:
     """
     raw = read_beginning(file, limit + 1)
     if len(raw) > limit:
-        size = f"{limit // 1_000_000} MB" if limit >= 1_000_000 else f"{limit // 1000} kB"
+        size = f"{limit // _MB} MB" if limit >= _MB else f"{limit // 1000} kB"
         raise OSError(errno.EFBIG, f"larger than {size}", str(file))
     return raw
 
 
 def can_lock(folder: Path) -> bool:
-    """Whether the file system locks files; some network file systems refuse. True if nothing can be
-    tried there.
+    """Whether the file system of a folder locks files, which some network file systems refuse. True
+    if this cannot be tried.
     """
     if os.name != "posix":
         return True
@@ -96,8 +102,8 @@ def can_lock(folder: Path) -> bool:
 
 
 def lock_timeout(file: Path, seconds: float) -> float:
-    """So many seconds to wait for SQLite's locks on a file; 0 if its file system has none, since
-    SQLite would wait in vain.
+    """The seconds to wait for SQLite's locks on a file: these `seconds`, or 0 if its file system
+    has no locks, because SQLite would wait in vain.
     """
     return seconds if can_lock(file.parent) else 0.0
 
@@ -106,8 +112,9 @@ def make_private_folder(folder: Path) -> None:
     """Create a folder and the missing ones above it, each with mode 0700: `mkdir(parents=True)`
     gives its mode to the last one only.
     """
-    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
-        missing.mkdir(mode=0o700, exist_ok=True)
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    for each in reversed(missing):
+        each.mkdir(mode=0o700, exist_ok=True)
 
 
 def scratch_file(file: Path) -> Path:

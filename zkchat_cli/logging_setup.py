@@ -22,6 +22,7 @@ from zkchat_cli.llm.http_client import API_KEY
 from zkchat_cli.text.sanitize import MASK, SecretMask
 
 LOG_NAME = "zkchat.log"
+# Bytes of a log file, and old log files that are kept
 MAX_BYTES = 1_000_000
 BACKUPS = 3
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
@@ -50,12 +51,11 @@ def start_logging(env: Mapping[str, str]) -> Path:
             f"the log {file} cannot be written: {reason(e)}",
             "Leave out --verbose, or set ZKCHAT_HOME.",
         ) from e
-    # A path is no secret
-    secrets = [
-        value
-        for name, value in env.items()
-        if _SECRET_NAME.search(name) and not os.path.lexists(value)
-    ]
+    secrets: list[str] = []
+    for name, value in env.items():
+        # A path is no secret
+        if _SECRET_NAME.search(name) and not os.path.lexists(value):
+            secrets.append(value)
     with suppress(ConfigError):
         secrets += read_keys(paths.app_paths(env)).values()
     handler.setFormatter(_RedactingFormatter(secrets))
@@ -68,10 +68,10 @@ def start_logging(env: Mapping[str, str]) -> Path:
 
 
 class _PrivateFile(RotatingFileHandler):
-    # Without a type: that of logging changes between versions
+    # It has no type, because the type of logging's method changes between versions
     def _open(self):  # type: ignore[no-untyped-def]
         def private(path: str, flags: int) -> int:
-            # Does not wait for the reader of a pipe
+            # O_NONBLOCK does not wait for the reader of a pipe
             return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
 
         return open(

@@ -1,5 +1,5 @@
-"""Where zkchat stores things. Not in `config`, which imports pydantic: a chat looks for a settings
-file before it shows the prompt.
+"""The files and folders of zkchat. They are not in the package `config`, which imports pydantic,
+because a chat looks for a settings file before it shows the prompt.
 """
 
 from collections.abc import Mapping
@@ -53,7 +53,8 @@ def app_paths(env: Mapping[str, str], config_file: Path | None = None) -> AppPat
     """The platform's folders, or all of them under `ZKCHAT_HOME`; `config_file` (--config) replaces
     the settings file.
     """
-    if home := env.get("ZKCHAT_HOME"):
+    home = env.get("ZKCHAT_HOME")
+    if home:
         try:
             root = Path(home).expanduser()
         except RuntimeError as e:
@@ -64,7 +65,8 @@ def app_paths(env: Mapping[str, str], config_file: Path | None = None) -> AppPat
         data = root / "data"
         cache = root / "cache"
     else:
-        import platformdirs  # 2 ms, not needed with ZKCHAT_HOME
+        # 2 ms, which ZKCHAT_HOME does not need
+        import platformdirs
 
         config = platformdirs.user_config_path(NAME)
         data = platformdirs.user_data_path(NAME)

@@ -1,4 +1,4 @@
-"""Registry of what is imported: each module declares `IMPORTER`, and a new format is one new
+"""The registry of formats to import: each module declares `IMPORTER`, and a new format is one new
 module.
 
 Reading is pure: a file with one wrong entry is refused before anything is stored, and the error
@@ -31,7 +31,7 @@ def session_importers() -> dict[str, SessionImporter]:
 def read_conversations(
     data: bytes, *, vault: str, new_id: Callable[[], str], now: str
 ) -> tuple[str, list[ConversationArchive]]:
-    """What a JSON file is, and every conversation in it, in any Unicode encoding.
+    """The kind of a JSON file, and every conversation in it. It can have any Unicode encoding.
 
     Our own exports keep their ids and their vault; all others get new ids and `vault`. `now` (ISO
     8601) replaces missing times, and its zone is that of times without one. Raises UsageError.

@@ -1,5 +1,5 @@
-"""What the logs of coding agents share: one JSON record on each line, and a conversation that grows
-record by record.
+"""Logs of coding agents: one JSON record on each line, and a conversation that grows record by
+record.
 """
 
 import hashlib
@@ -19,8 +19,8 @@ _ID_DIGITS = 16
 
 
 class AgentSession:
-    """A conversation that grows record by record. `program` and `session_id` are what its ids are
-    made from, so that a log that has grown is imported again without doubles.
+    """A conversation that grows record by record. Its ids are made from `program` and `session_id`,
+    so that a log that has grown is imported again without doubles.
     """
 
     def __init__(self, program: str, session_id: str, vault: str, now: str) -> None:
@@ -38,8 +38,8 @@ class AgentSession:
     def add(
         self, key: str, role: Role, content: str, time: object, parent_id: str | None, **fields: Any
     ) -> str:
-        """Add a message and return its id. `key` is what the log calls it, so that a repeated
-        record adds nothing.
+        """Add a message and return its id. `key` is its name in the log, so that a repeated record
+        adds nothing.
         """
         id_ = self._id(key)
         if id_ in self.messages and self.messages[id_]["role"] != role:
@@ -47,10 +47,10 @@ class AgentSession:
         if id_ in self.messages:
             return id_
         read = parse_time(time)
-        # Without a time of its own it has that of the message before
+        # A message without a time gets the time of the message before
         if read is not None and read.tzinfo:
             self._time = str(time)
-        # Those before the first message stay with it
+        # Records before the first message stay with it
         if self.messages:
             self.other_records = []
         self.messages[id_] = {
@@ -92,8 +92,10 @@ def read_records(data: bytes) -> list[Record]:
     records: list[Record] = []
     lines = data.split(b"\n")
     for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
         try:
-            record = json.loads(line) if line.strip() else {}
+            record = json.loads(line)
         except (RecursionError, ValueError) as e:
             if number == len(lines):
                 break

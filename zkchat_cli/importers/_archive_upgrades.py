@@ -1,8 +1,8 @@
-"""Versions of our own JSON export, as a list of functions that only grows: number N makes a
+"""The versions of our own JSON export, as a list of functions that only grows: number N makes a
 document of version N + 1 from one of version N.
 
 The newest version is that of `ConversationArchive`. The functions take a JSON document that nobody
-has checked, and may raise what reading a wrong one raises: `upgrade` turns it into a UsageError.
+has checked, and do not catch the errors of wrong ones: `upgrade` turns these into a UsageError.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +16,15 @@ Document = dict[str, Any]
 _FORMAT = ConversationArchive.model_fields["format"].default
 _NEWEST = ConversationArchive.model_fields["version"].default
 _WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
-# Entries of all lists, and characters of all messages, in the prompts of an export of version 2: a
-# few bytes of it can ask for any number
+# Entries of all lists, and characters of all messages, in the prompts of an export of version 2:
+# without limits, a few bytes of it could fill the memory
 _MOST_LISTED = 10_000_000
 _MOST_CHARACTERS = 500_000_000
-# Fields of a message that development versions wrote into exports of versions 1 to 3; nothing uses
-# them any more
+# Fields of a message that nothing uses any more; development versions wrote them into exports of
+# versions 1 to 3
 _REMOVED_FIELDS = ("priority", "priority_set", "goal")
-# The kinds of a run in a list of version 2: from the list before, or from all entries
+# The kind of a run in a list of version 2 that repeats entries of the list before; any other kind
+# is a run of all entries
 _OF_LIST_BEFORE = 0
 
 
@@ -33,8 +34,8 @@ def _add_no_prompts(document: Document) -> Document:
 
 
 def _write_prompts_out(document: Document) -> Document:
-    """Version 2 told the prompts by what was different from call to call, and messages by the
-    places in which their words are.
+    """Version 2 stored only the differences of prompts from call to call, and the places of their
+    words in place of the words.
     """
     prompts = document.get("prompts")
     if prompts is not None:
@@ -47,7 +48,9 @@ UPGRADES: tuple[Callable[[Document], Document], ...] = (_add_no_prompts, _write_
 
 
 def upgrade(document: Document) -> Document:
-    """An export in the newest version. Raises UsageError for one of a version that is not known."""
+    """The export in the newest version. Raises UsageError if its version is unknown, or if it is
+    inconsistent.
+    """
     version: Any = document.get("version")
     if document["format"] != _FORMAT or version not in range(1, _NEWEST + 1):
         raise UsageError(
@@ -67,8 +70,9 @@ def upgrade(document: Document) -> Document:
 
 
 def _without_removed_fields(document: Document) -> Document:
-    """Development versions wrote the verdict on a citation as `status`, and fields that are gone.
-    Anything that is not as expected is left for the validation to refuse.
+    """The document without the fields that only development versions wrote, and with the verdict on
+    a citation, which they called `status`, under its name. Anything unexpected is left for the
+    validation to refuse.
     """
     messages = document.get("messages")
     if not isinstance(messages, list):
@@ -134,9 +138,9 @@ def _expand_prompts(
 def _expand_piece(
     piece: Document, log: Sequence[Document], summaries: Mapping[str, str], most: int
 ) -> Document:
-    """A message of a prompt. Its `sources` are indexes of messages, or ids and paths; its `content`
-    are words, or where they are: a source, the first character in it, and the length; at most
-    `most` characters.
+    """A message of a prompt, with at most `most` characters. Its `sources` are indexes of messages,
+    or ids and paths; its `content` is a list of words and of places of words, each a source, the
+    first character in it, and the length.
     """
     source_ids: list[str] = []
     words: list[str] = []
@@ -161,8 +165,8 @@ def _expand_piece(
 
 
 def _expand_runs(runs: Sequence[Sequence[int]], before: Sequence[int]) -> list[int]:
-    """A list of entries. A run is its kind, its start and its length: entries of the list before,
-    or numbers that count up.
+    """A list of entries. Each run has a kind, a start and a length: it repeats entries of the list
+    before, or counts up.
     """
     entries: list[int] = []
     for kind, start, length in runs:

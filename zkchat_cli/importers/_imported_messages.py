@@ -44,7 +44,7 @@ def _tool_call(call: Any) -> Any:
 
 
 def _iso_time(time: Any, info: ValidationInfo) -> str:
-    """A time as text with its zone; the validation's context is that of times without one."""
+    """A time as text with its zone; a time without one gets that of the validation's context."""
     read = parse_time(time)
     if read is None:
         raise ValueError("it must be a time such as 2025-05-08T12:00:00Z")

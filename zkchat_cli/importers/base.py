@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 class ReadDocument(Protocol):
-    """Makes the conversations in a JSON document: the vault, ids and times for those that have
-    none. Raises UsageError.
+    """Makes the conversations in a JSON document. Those without a vault, ids or times get them from
+    the arguments. Raises UsageError.
     """
 
     def __call__(
@@ -32,8 +32,8 @@ class ReadDocument(Protocol):
 
 
 class ReadSession(Protocol):
-    """Makes a conversation of a log, the file of this name. The same log always gets the same ids.
-    Raises UsageError.
+    """Makes a conversation of the log in the file with this name. The same log always gets the same
+    ids. Raises UsageError.
     """
 
     def __call__(self, data: bytes, name: str, *, vault: str, now: str) -> ConversationArchive: ...
@@ -60,7 +60,7 @@ Importer = DocumentImporter | SessionImporter
 
 
 def validate(type_: type[T], value: Any, zone: tzinfo | None = None) -> T:
-    """The value as this type; `zone` is that of times without one. Raises UsageError that names the
+    """The value as this type; times without a zone get `zone`. Raises UsageError, which names the
     first wrong entry by its key path.
     """
     try:

@@ -30,7 +30,9 @@ def _read(
 
 
 def _contradictions(archive: ConversationArchive) -> Iterator[str]:
-    """What the store's tables would not refuse: they check ids, but neither times nor indexes."""
+    """The errors that the store's tables would not refuse: these check ids, but neither times nor
+    indexes.
+    """
     times = [archive.conversation.created_at, archive.conversation.updated_at]
     times += [each.timestamp for each in archive.messages]
     times += [each.created_at for each in archive.compactions]

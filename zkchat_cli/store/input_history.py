@@ -30,21 +30,21 @@ def history_file(folder: Path, vault: str) -> Path:
 
 
 def read_lines(file: Path) -> Iterator[str]:
-    """The lines, newest first; of a long file those in its last megabytes, and none of one that
-    cannot be read.
+    """The lines, newest first. A long file is read only in its last megabytes; a file that cannot
+    be read gives no lines.
     """
     with suppress(OSError), open_regular(file) as opened:
         size = os.fstat(opened.fileno()).st_size
         opened.seek(max(0, size - MAX_LOADED))
         text = opened.read(MAX_LOADED).decode("utf-8", "replace")
-        # What is before the first date is a part of an entry
+        # The text before the first date is a part of an entry
         _, *entries = text.split("\n# ")
         for entry in reversed(entries):
             yield _typed_lines(entry)
 
 
 def append_line(file: Path, text: str) -> None:
-    """Add what was typed. If that is not possible nothing happens: a full disk costs a line of
+    """Add the typed lines. If that is not possible nothing happens: a full disk costs a line of
     history, not the chat.
     """
     typed = "".join(f"+{line}\n" for line in replace_surrogates(text).split("\n"))
@@ -57,7 +57,7 @@ def append_line(file: Path, text: str) -> None:
 
 
 def delete_lines(file: Path, texts: set[str]) -> None:
-    """Delete the entries that are one of these texts, or a command with one, such as `/edit`.
+    """Delete the entries that are one of these texts, or a command with such a text (`/edit`).
     Raises OSError.
     """
     if not file.exists():
@@ -69,14 +69,14 @@ def delete_lines(file: Path, texts: set[str]) -> None:
 
 
 def _typed_texts(entry: bytes) -> list[str]:
-    """What was typed, and of a command also its argument and what is after a number: `/rename
-    TITLE`, `/edit 2 QUESTION`.
+    """The typed text. For a command also its argument (`/rename TITLE`), and the part of it after a
+    number (`/edit 2 QUESTION`).
     """
     typed = _typed_lines(entry.decode("utf-8", "replace")).strip()
     if not typed.startswith("/"):
         return [typed]
-    argument = typed.split(maxsplit=1)[-1]
-    after_number = argument.split(maxsplit=1)[-1]
+    *_, argument = typed.split(maxsplit=1)
+    *_, after_number = argument.split(maxsplit=1)
     return [typed, argument, after_number]
 
 

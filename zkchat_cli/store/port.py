@@ -22,7 +22,7 @@ from zkchat_cli.text.word_lists import ENGLISH
 
 
 class StoreChanges(NamedTuple):
-    """Figures that are other ones after something has been written: `own` by this store, `others`
+    """Figures that change when something is written: `own` by this store, `others`
     by another process, or through another store object of this one.
     """
 
@@ -74,7 +74,7 @@ class ConversationLog(Protocol):
     def conversations(
         self, vault: str | None = None, limit: int | None = None
     ) -> list[ConversationOverview]:
-        """Those of `vault` (None: of all vaults), the most recently updated first."""
+        """The conversations of `vault` (None: of all vaults), the most recently updated first."""
         ...
 
     def rename(self, conversation_id: str, title: str) -> None:
@@ -220,7 +220,7 @@ class PromptArchive(Protocol):
         ...
 
     def calibration(self, model: str) -> Calibration:
-        """How this model counts, as far as its server's reports have shown."""
+        """How this model counts tokens, by the reports of its server so far."""
         ...
 
 
@@ -232,7 +232,7 @@ class PassageVectors(Protocol):
     def of_messages(
         self, conversation_id: str, embedder: str, after: int
     ) -> list[StoredMessageVectors]:
-        """Those of a conversation that were stored after row `after`, in this order."""
+        """The vectors of a conversation that were stored after row `after`, in this order."""
         ...
 
     def messages_without(
@@ -248,7 +248,7 @@ class PassageVectors(Protocol):
         ...
 
     def of_facts(self, vault: str, embedder: str) -> dict[str, bytes]:
-        """Those of the current facts, by their keys; none for a fact in a language that the
+        """The vectors of the current facts, by their keys; none for a fact in a language that the
         embedder does not know.
         """
         ...
@@ -279,7 +279,7 @@ class SessionStore(ConversationLog, Protocol):
         ...
 
     def changes(self) -> StoreChanges:
-        """Figures that are other ones after anything has been written."""
+        """Figures that change whenever anything is written."""
         ...
 
     def reopen(self) -> "SessionStore":

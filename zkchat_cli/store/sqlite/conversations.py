@@ -73,7 +73,7 @@ def _most_recent(connection: sqlite3.Connection, vault: str | None) -> Conversat
 def newest_first(
     connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None
 ) -> list[ConversationOverview]:
-    """Those of `vault` (None: of all vaults), the most recently updated first."""
+    """The conversations of `vault` (None: of all vaults), the most recently updated first."""
     query = f"""
         {_SELECT}
         WHERE :vault IS NULL OR vault = :vault

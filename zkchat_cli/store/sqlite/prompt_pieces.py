@@ -67,7 +67,7 @@ class PieceWriter:
         [self.conversation_seq] = connection.execute(
             "SELECT seq FROM conversation WHERE id = ?", (conversation_id,)
         ).fetchone()
-        # Of pieces by their identities: most pieces of a prompt are also in the next one
+        # The numbers of pieces by their identities: most pieces of a prompt are in the next
         self._numbers: dict[int, int] = {}
         self._texts = SourceTexts(connection, conversation_id)
 

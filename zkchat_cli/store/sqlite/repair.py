@@ -29,7 +29,7 @@ the places of some thousand rows.
 _HEADER = 100
 # The bytes of the header that count the pages; if they are 0, SQLite looks at the size of the file
 _PAGE_COUNT = slice(28, 32)
-# Of the -shm file: every process that has the store open holds a lock on it
+# The byte of the -shm file that every process with an open store holds a lock on
 _LOCKED_BYTE = 128
 _LOCKED_BYTES = 1
 # Tables with a compressed column, which has a checksum

@@ -53,8 +53,8 @@ class MessageRow(NamedTuple):
         return bool(self.make_checksum() == self.checksum)
 
     def make_checksum(self) -> int:
-        """Of all columns but the status, which changes: damage to one of its few words makes it
-        none of them.
+        """The checksum of all columns but the status, which changes. A damaged status is found
+        without a checksum: it is no longer one of the few valid words.
         """
         id_, parent_id, role, content, _, timestamp, rest, packed, _ = self
         return checksum(packed, id_, parent_id, role, content, timestamp, rest)
@@ -78,7 +78,9 @@ def from_message(message: ZkChatMessage) -> dict[str, Any]:
 
 
 def _replace_quoted_text(chunk: dict[str, Any], content: str) -> None:
-    """Of a chunk that a tool's result contains as JSON only the start and length are stored."""
+    """Put start and length in place of the text of a chunk that a tool's result contains as
+    JSON.
+    """
     encoded = encode(chunk["text"]).decode()
     start = content.find(encoded)
     if start >= 0:
