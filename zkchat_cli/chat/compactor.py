@@ -51,10 +51,8 @@ _DIGEST_BYTES = 16
 
 
 class _CheapStep(NamedTuple):
-    """What is possible without a new summary.
-
-    `done` is a compaction that suffices; without one, `masking` is the compaction that only masks,
-    and `fold` the turns to summarize.
+    """What is possible without a new summary. `done` is a compaction that suffices; without one,
+    `masking` is the compaction that only masks, and `fold` the turns to summarize.
     """
 
     done: Compaction | None = None
@@ -82,9 +80,8 @@ class Compactor:
     timer: PhaseTimer
 
     def run(self) -> Generator[events.Event, None, Compaction]:
-        """Compact the conversation and store the result, unless it is a preview.
-
-        The mode is "none" when nothing is gained. Raises StoreError.
+        """Compact the conversation and store the result, unless it is a preview. The mode is "none"
+        when nothing is gained. Raises StoreError.
         """
         request = self.request
         strategy = self.runtime.strategy
@@ -109,9 +106,7 @@ class Compactor:
         return done
 
     def _cheapest_step(self) -> _CheapStep:
-        """The preview of the same compaction, or a compaction that only masks, or the turns to
-        fold.
-        """
+        """The preview of this compaction, or one that only masks, or the turns to fold."""
         request = self.request
         preview = self.state.preview
         # A preview has already shown the model's summary: do not call the model again
@@ -155,9 +150,7 @@ class Compactor:
 
     @cached_property
     def _digest(self) -> str:
-        """A digest of everything that determines the result: the conversation, the request, the
-        model and the settings.
-        """
+        """A digest of everything that determines the result; a preview is recognized by it."""
         request = self.request
         runtime = self.runtime
         counter = runtime.counter
@@ -205,9 +198,8 @@ class Compactor:
 
     @cached_property
     def _previous_summary(self) -> str | None:
-        """The summary in use, which the next one continues.
-
-        A summary that is too large was made for a larger window; it is replaced.
+        """The summary in use, which the next one continues. A summary that is too large was made
+        for a larger window; it is replaced.
         """
         previous = self._previous
         if previous is None or previous.summary_tokens > self.runtime.largest_summary:
@@ -216,9 +208,8 @@ class Compactor:
 
     @cached_property
     def _inputs(self) -> PromptInputs:
-        """The other inputs of a prompt, with the turn in progress.
-
-        They are looked up once for all compactions that are compared.
+        """The other inputs of a prompt, with the turn in progress. They are looked up once for all
+        compactions that are compared.
         """
         return self.prompts.inputs(self.runtime, self.request.current, self._previous)
 
@@ -246,10 +237,9 @@ class Compactor:
         ).usage
 
     def _mask_oldest(self) -> Compaction | None:
-        """A compaction that masks what is older than the newest messages.
-
-        If that does not suffice, it masks all turns but the last; in a tool loop it masks that one
-        too. A repeated request without new messages masks nothing more.
+        """A compaction that masks what is older than the newest messages. If that does not suffice,
+        it masks all turns but the last; in a tool loop it masks that one too. A repeated request
+        without new messages masks nothing more.
         """
         request = self.request
         previous = self._previous
@@ -274,9 +264,7 @@ class Compactor:
         return masking
 
     def _mask_borders(self, recent: tuple[Turn, ...]) -> list[int]:
-        """Where masking may end: for each choice the first turn that keeps its results, the
-        cautious choice first.
-        """
+        """Where masking may end: the first turns that keep their results, a cautious choice first."""
         request = self.request
         keep = request.keep
         if keep is None:
@@ -317,9 +305,7 @@ class Compactor:
     def _fold(
         self, fold: FoldPlan, masking: Compaction | None
     ) -> Generator[events.Event, None, Compaction]:
-        """The compaction with the first summary that makes the prompt smaller; if there is none,
-        the one that only masks.
-        """
+        """A compaction with the first summary that makes the prompt smaller, or else `masking`."""
         request = self.request
         largest = self.runtime.largest_summary
         limit = largest if request.target is None else min(request.target, largest)
@@ -381,9 +367,7 @@ class Compactor:
     def _summaries(
         self, fold: FoldPlan, limit: int, mode: CompactionMode, written: str | None
     ) -> Iterator[_Summary]:
-        """The summaries to try: first the one that a model has written, then those without
-        a model.
-        """
+        """The summaries to try; the one that a model has written is the first."""
         if written is not None:
             yield _Summary(mode, written)
         request = self.request
@@ -398,10 +382,8 @@ class Compactor:
             yield _Summary("truncated", note)
 
     def _quoted_turns(self) -> list[Turn]:
-        """The turns that the extractive summary in use quotes.
-
-        The next extractive summary chooses from them too. Empty if the next summary should be of
-        another kind.
+        """The turns that the extractive summary in use quotes. The next extractive summary chooses
+        from them too. Empty if the next summary should be of another kind.
         """
         request = self.request
         if request.instructions or request.target is not None:

@@ -34,16 +34,14 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.vault import SCAN_SECONDS
 
 LOOK_AHEAD_SECONDS = 0.5
-"""How long a scan counts as current while a message is typed, instead of SCAN_SECONDS.
-
-Saving a note elsewhere, coming back and pressing Enter takes longer.
+"""How long a scan counts as current while a message is typed, instead of SCAN_SECONDS. Saving a
+note elsewhere, coming back and pressing Enter takes longer.
 """
 
 
 class _LastUsage(NamedTuple):
-    """The figures of the last prompt that was sent for this version of the conversation.
-
-    None if they say nothing about the next prompt.
+    """The figures of the last prompt that was sent for this version of the conversation. None if
+    they say nothing about the next prompt.
     """
 
     version: tuple[str | None, str | None] | None
@@ -63,10 +61,8 @@ class ZkChatSession:
     def __init__(
         self, services: SessionServices, runtime: Runtime, conversation: Conversation | None = None
     ) -> None:
-        """Open a session.
-
-        A conversation continues with the agent of its last message; if that no longer exists, the
-        user is told with the next message.
+        """Open a session. A conversation continues with the agent of its last message; if that no
+        longer exists, the user is told with the next message.
         """
         self.services = services
         self.vault = services.vault
@@ -107,10 +103,8 @@ class ZkChatSession:
 
     def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see
-        events.py).
-
-        Closing the generator stops the turn. If part of the text came through a pipe, `typed` is
-        the part that the user typed. Raises UsageError for a message without text.
+        events.py). Closing the generator stops the turn. If part of the text came through a pipe,
+        `typed` is the part that the user typed. Raises UsageError for a message without text.
         """
         return self._run_turn(UserInput.parse(text, typed))
 
@@ -164,10 +158,7 @@ class ZkChatSession:
         return notices
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
-        """Run a turn that continues an answer that was stopped or cut by its length.
-
-        Raises UsageError if the last answer was not.
-        """
+        """Continue an answer that was stopped or cut by its length; UsageError if it was not."""
         last = self.history[-1] if self.history else None
         if last is None or not last.was_cut:
             hint = "There is nothing to continue; ask for more in your own words."
@@ -181,10 +172,9 @@ class ZkChatSession:
         *,
         retrieval: RetrievalMode | None = None,
     ) -> Generator[events.Event, None, None]:
-        """Ask a question of this branch again, or `text` instead of it, on a new branch.
-
-        Imports only the files that the question named when it was typed; the agent that it
-        mentioned answers again. Raises as `send` does.
+        """Ask a question of this branch again, or `text` instead of it, on a new branch. Imports
+        only the files that the question named when it was typed; the agent that it mentioned
+        answers again. Raises as `send` does.
         """
         self._recorder.store_pending()
         again = UserInput.parse(text) if text is not None else UserInput.of_question(question)
@@ -192,15 +182,13 @@ class ZkChatSession:
             yield from turn
 
     def flush(self) -> None:
-        """Store, at the end of a conversation, what could not be stored before.
-
-        Raises StoreError that says how much would be lost.
+        """Store, at the end of a conversation, what could not be stored before. Raises StoreError
+        that says how much would be lost.
         """
         self._recorder.flush()
 
     def prompt(self, next_text: str | None = None) -> Prompt:
         """The prompt of the next model call, with `next_text` as the user's message or without one.
-
         A mentioned agent gets its own prompt.
         """
         self.runtimes.refresh_tools()
@@ -223,10 +211,8 @@ class ZkChatSession:
 
     @property
     def last_usage(self) -> ContextUsage:
-        """The figures of the last prompt that was sent, also by another process.
-
-        If the conversation, its compaction or the window has changed since, those of the next
-        prompt.
+        """The figures of the last prompt that was sent, also by another process. If the
+        conversation, its compaction or the window has changed since, those of the next prompt.
         """
         version = self._state.version
         if self._last_usage.version != version:
@@ -237,9 +223,8 @@ class ZkChatSession:
         return self.usage
 
     def _find_last_usage(self) -> ContextUsage | None:
-        """The figures of the last prompt of the last question.
-
-        None if none was sent, or if the conversation was compacted later.
+        """The figures of the last prompt of the last question. None if none was sent, or if the
+        conversation was compacted later.
         """
         compaction = self._state.compaction
         if compaction is not None and compaction.made_after == self._state.head:
@@ -267,9 +252,7 @@ class ZkChatSession:
 
     def look_ahead(self) -> None:
         """Look for changed notes and prepare the prompt while a message is typed, so that sending
-        waits for neither.
-
-        Raises VaultError.
+        waits for neither. Raises VaultError.
         """
         begin = self.services.clock()
         self.apply_scan(self.vault.refresh())
@@ -318,9 +301,7 @@ class ZkChatSession:
 
     def archive(self, *, prompts: bool = False) -> ConversationArchive:
         """The conversation as `ChatSessionStore.archive` returns it, plus turns that are not stored
-        yet.
-
-        Its head is the branch in use here. Raises StoreError.
+        yet. Its head is the branch in use here. Raises StoreError.
         """
         whole = ConversationArchive(conversation=self.conversation, messages=())
         if self._state.is_stored:
@@ -333,10 +314,8 @@ class ZkChatSession:
 
     def open_conversation(self, prefix: str | None = None) -> "ZkChatSession":
         """A session on another conversation about these notes, found by its id or the beginning of
-        its id.
-
-        None opens a new conversation. Raises UsageError; raises StoreError also if something of
-        this conversation would be lost.
+        its id. None opens a new conversation. Raises UsageError; raises StoreError also if
+        something of this conversation would be lost.
         """
         self.flush()
         if prefix is None:
@@ -349,9 +328,7 @@ class ZkChatSession:
 
     def stored_state(self) -> ConversationState:
         """The state after storing everything, for verbs that change it: undo, pins, branches, a
-        title.
-
-        Raises StoreError.
+        title. Raises StoreError.
         """
         self._recorder.store_pending()
         return self._state

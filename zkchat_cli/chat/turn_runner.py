@@ -59,9 +59,8 @@ MAX_COUNTS = 6
 
 
 class ClosedTurn(NamedTuple):
-    """A turn that has been added to the history.
-
-    It has the answer, if there is one, and notices about a failing store.
+    """A turn that has been added to the history. It has the answer, if there is one, and notices
+    about a failing store.
     """
 
     answer: ZkChatMessage | None
@@ -132,20 +131,16 @@ class TurnRunner:
             self.recorder.store_pending()
 
     def _status_after_failure(self) -> MessageStatus:
-        """The status of a turn that failed.
-
-        A turn that has changed notes stays in the prompt, so that the model does nothing twice; any
-        other failed turn leaves it.
+        """The status of a turn that failed. A turn that has changed notes stays in the prompt, so
+        that the model does nothing twice; any other failed turn leaves it.
         """
         writing = {tool.name for tool in self._with_tools.tools if tool.writes}
         changed = any(run.ok and run.name in writing for run in self.turn.runs)
         return "unfinished" if changed else "failed"
 
     def _decide_documents(self) -> list[events.Notice]:
-        """Decide who searches the notes for the question, and which documents fit.
-
-        The decision depends on what is known about the model now. Returns what the user has not
-        been told yet.
+        """Decide who searches the notes for the question, and which documents fit. The decision
+        depends on what is known about the model now. Returns what the user has not been told yet.
         """
         turn = self.turn
         with turn.timer("prepare"):
@@ -227,9 +222,7 @@ class TurnRunner:
         self, step: Call | Compact, refusal: ProviderError | None
     ) -> Generator[events.Event, None, Reply | ProviderError]:
         """Call the model, with another prompt if the server refuses one; returns the reply or the
-        call's error.
-
-        Raises PromptTooLarge, or the refusal if no smaller prompt fits.
+        call's error. Raises PromptTooLarge, or the refusal if no smaller prompt fits.
         """
         turn = self.turn
         if refusal is None:
@@ -285,9 +278,8 @@ class TurnRunner:
     # the prompt
 
     def _fitting_prompt(self) -> Generator[events.Event, None, Prompt]:
-        """The prompt of the next call; compacts the conversation first if that is due.
-
-        Raises PromptTooLarge.
+        """The prompt of the next call; compacts the conversation first if that is due. Raises
+        PromptTooLarge.
         """
         turn = self.turn
         # A model that has just refused a prompt gets no request for a summary
@@ -310,9 +302,8 @@ class TurnRunner:
         raise PromptTooLarge(problem, self._advise())
 
     def _compact(self, reason: str, *, ask: bool) -> Iterator[events.Event]:
-        """Compact automatically, if the settings allow it and the store can be written.
-
-        A problem is reported, and the turn continues.
+        """Compact automatically, if the settings allow it and the store can be written. A problem
+        is reported, and the turn continues.
         """
         turn = self.turn
         if not turn.runtime.settings.context.auto_summarize or self.recorder.problem is not None:
@@ -332,10 +323,8 @@ class TurnRunner:
         turn.add_compaction(done)
 
     def _build_prompt(self) -> Prompt:
-        """The prompt, with shortened results if necessary.
-
-        Raises PromptTooLarge if the turn does not fit even without the middles of its earlier
-        results.
+        """The prompt, with shortened results if necessary. Raises PromptTooLarge if the turn does
+        not fit even without the middles of its earlier results.
         """
         turn = self.turn
         sent = turn.sent_messages

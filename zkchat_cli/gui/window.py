@@ -53,10 +53,8 @@ class ChatWindow(QtWidgets.QMainWindow):
     """The chat in a window: a `MenuHost` for its menus."""
 
     def __init__(self, open_app: Callable[[], App], resume: str | None = None) -> None:
-        """Make the window.
-
-        `open_app` is called on a worker's thread; `resume` is the id of a conversation, or the
-        beginning of one.
+        """Make the window. `open_app` is called on a worker's thread; `resume` is the id of a
+        conversation, or the beginning of one.
         """
         super().__init__()
         self.app: App | None = None
@@ -147,9 +145,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         done: Callable[[Any], object] = lambda _: None,
         stopped: Callable[[], object] = lambda: None,
     ) -> None:
-        """Run a task with the session after all earlier ones.
-
-        `done` gets its result; `stopped` is called if it was stopped.
+        """Run a task with the session after all earlier ones. `done` gets its result; `stopped` is
+        called if it was stopped.
         """
         session = self.session
         if session is not None:
@@ -169,9 +166,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         )
 
     def send(self, line: str) -> None:
-        """Send a message or run a command, after all running work.
-
-        While an answer is written, nothing can be sent.
+        """Send a message or run a command, after all running work. While an answer is written,
+        nothing can be sent.
         """
         if not self.answering and self.session is not None and line.strip():
             self.input.remember(line)
@@ -247,10 +243,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         app.vault.embed_in_background(lambda: self._work.busy, app.message_embedder())
 
     def _carry_out(self, result: CommandResult, line: str = "") -> None:
-        """Carry out the result of a command (see slash/base.py).
-
-        `line` is what the user typed.
-        """
+        """Carry out the result of a command (see slash/base.py). `line` is what the user typed."""
         if result.text or result.lines:
             self.result.show_html(lines_html(result.lines, result.text))
         if result.quit:
@@ -339,9 +332,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         )
 
     def list_conversations(self) -> None:
-        """List the conversations about these notes, newest first.
-
-        During a search, only those with its words in title or messages.
+        """List the conversations about these notes, newest first. During a search, only those with
+        its words in title or messages.
         """
         words = self.conversations.search.text()
         session = self.session
@@ -380,10 +372,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._pane.ask(question, then, lines)
 
     def _escape(self) -> None:
-        """Do what Ctrl-C does in the terminal.
-
-        It stops the answer; if there is none, it answers no, closes the result or clears the
-        message.
+        """Do what Ctrl-C does in the terminal. It stops the answer; if there is none, it answers
+        no, closes the result or clears the message.
         """
         if self._work.busy:
             self._work.stop()
