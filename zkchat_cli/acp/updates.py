@@ -230,13 +230,13 @@ def session_modes(session: ZkChatSession) -> schema.SessionModeState:
 
 def available_commands() -> Any:
     """The slash commands that make sense in an editor."""
-    commands = [
-        schema.AvailableCommand(
-            name=command.name, description=command.help, input=_command_input(command.argument)
-        )
-        for command in slash.commands()
-        if command.in_editors
-    ]
+    commands: list[schema.AvailableCommand] = []
+    for command in slash.commands():
+        if command.in_editors:
+            hint = _command_input(command.argument)
+            commands.append(
+                schema.AvailableCommand(name=command.name, description=command.help, input=hint)
+            )
     return schema.AvailableCommandsUpdate(
         session_update="available_commands_update", available_commands=commands
     )

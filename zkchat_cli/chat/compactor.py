@@ -264,7 +264,7 @@ class Compactor:
         return masking
 
     def _mask_borders(self, recent: tuple[Turn, ...]) -> list[int]:
-        """Where masking may end: the first turns that keep their results, a cautious choice first."""
+        """Where masking may end: first turns that keep their results, a cautious one first."""
         request = self.request
         keep = request.keep
         if keep is None:

@@ -89,7 +89,9 @@ class RetrievalPolicy:
         name = runtime.model.name
         without = 0
         for question, *answer in islice(self._answered_by(name), MOST_JUDGED):
-            calls = [call for message in answer for call in message.tool_calls]
+            calls: list[ToolCall] = []
+            for message in answer:
+                calls += message.tool_calls
             if calls:
                 return _call_problem(name, calls)
             if self._needed_search(question):

@@ -63,11 +63,12 @@ def judge_by_model(
         runtime.model, Request(request.messages, options=options, window=runtime.window.tokens)
     )
     verdicts = _parse_verdicts(answer)
-    checked = [
-        each._replace(support=verdicts[number].support, reason=verdicts[number].reason)
-        for number, each in enumerate(sentences, 1)
-        if number in verdicts
-    ]
+    checked: list[CitedSentence] = []
+    for number, sentence in enumerate(sentences, 1):
+        verdict = verdicts.get(number)
+        if verdict is not None:
+            judged = sentence._replace(support=verdict.support, reason=verdict.reason)
+            checked.append(judged)
     if not checked:
         cause = problem or "the model gave no verdicts"
         raise ProviderError("bad_answer", f"the sentences were not checked: {cause}")
@@ -127,7 +128,10 @@ def _prompt(
     cited: dict[int, None] = {}
     for sentence in sentences:
         cited |= dict.fromkeys(number for number in sentence.numbers if number in passages)
-    texts = [f"[{number}] {_fenced(passages[number][:MAX_PASSAGE])}" for number in cited]
+    texts: list[str] = []
+    for number in cited:
+        passage = passages[number][:MAX_PASSAGE]
+        texts.append(f"[{number}] {_fenced(passage)}")
     numbered: list[str] = []
     for number, sentence in enumerate(sentences, 1):
         numbered.append(f"{number}. {_fenced(sentence.text)} (cites {list(sentence.numbers)})")

@@ -74,7 +74,9 @@ class ConversationState:
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
             self._references = ReferenceManager.from_log(log)
-            self._call_ids = {call.id for message in log for call in message.tool_calls}
+            self._call_ids: set[str] = set()
+            for message in log:
+                self._call_ids.update(call.id for call in message.tool_calls)
 
     @property
     def references(self) -> ReferenceManager:

@@ -150,7 +150,8 @@ class ToolCallRunner:
         """
         yield events.ToolCallStarted(call)
         outcome: ToolOutcome | None = None
-        if any(tool.name == call.name and tool.scope == "server" for tool in executor.tools):
+        external_names = {tool.name for tool in executor.tools if tool.scope == "server"}
+        if call.name in external_names:
             # Waiting for the user counts as the user's time, not the tools'
             decision = self.services.approve_call(call)
             if decision == UNASKED_CALL:

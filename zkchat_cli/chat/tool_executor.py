@@ -113,7 +113,9 @@ class ToolExecutor:
         findings = [outcome.finding for outcome in outcomes]
         fitted = _fit_findings(findings, room, self.counter.count)
         chunks = [self.references.extract_referenceable_chunks(each.chunks) for each in fitted]
-        shown = {chunk.id for numbered in chunks for chunk in numbered}
+        shown: set[str] = set()
+        for numbered in chunks:
+            shown.update(chunk.id for chunk in numbered)
         results: list[ToolResult] = []
         for outcome, part, numbered in zip(outcomes, fitted, chunks, strict=True):
             notes = (outcome.finding.note, _omission_note(outcome.finding, part, shown))

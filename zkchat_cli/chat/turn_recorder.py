@@ -52,9 +52,10 @@ class TurnRecorder:
     @property
     def unstored(self) -> tuple[ZkChatMessage, ...]:
         """The messages of the turns that could not be stored when they ended."""
-        return tuple(
-            message for turn in self._pending_turns for message in (turn.user, *turn.answer)
-        )
+        messages: list[ZkChatMessage] = []
+        for turn in self._pending_turns:
+            messages += [turn.user, *turn.answer]
+        return tuple(messages)
 
     def begin(self, question: ZkChatMessage) -> list[Notice]:
         """Store the question of a turn that begins. Returns what to tell the user."""

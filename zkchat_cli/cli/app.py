@@ -98,11 +98,11 @@ class LazyCommandGroup(options.Group):
     def _unknown_command(self, ctx: Any, args: list[str]) -> UsageError:
         name = args[0]
         words = list(takewhile(lambda arg: not arg.startswith("-"), args))
-        similar = [
-            f"{group} {name}"
-            for group in self.list_commands(ctx)
-            if name in getattr(self.get_command(ctx, group), "commands", ())
-        ]
+        similar: list[str] = []
+        for group in self.list_commands(ctx):
+            commands = getattr(self.get_command(ctx, group), "commands", ())
+            if name in commands:
+                similar.append(f"{group} {name}")
         if not similar and len(words) <= MOST_WORDS:
             similar = get_close_matches(name, self.list_commands(ctx))
         question = " ".join(words)

@@ -62,11 +62,12 @@ def _replace_bare_resume(words: list[str]) -> list[str]:
     """The words with `--continue` for a `--resume` without an id, because Typer has no options with
     an optional value.
     """
+    replaced: list[str] = []
     end = "-"
-    return [
-        "--continue" if word == "--resume" and following.startswith("-") else word
-        for word, following in pairwise([*words, end])
-    ]
+    for word, following in pairwise([*words, end]):
+        has_no_id = following.startswith("-")
+        replaced.append("--continue" if word == "--resume" and has_no_id else word)
+    return replaced
 
 
 def _command_position(words: list[str]) -> int:

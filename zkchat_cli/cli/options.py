@@ -124,9 +124,10 @@ def complete_models() -> list[str]:
     from zkchat_cli.llm import providers
 
     names = providers.suggested_names()
-    models = [
-        f"{name}/{model}" for name in names for model in providers.provider(name).known_models
-    ]
+    models: list[str] = []
+    for name in names:
+        known_models = providers.provider(name).known_models
+        models += [f"{name}/{model}" for model in known_models]
     servers = [name if name == "offline" else f"{name}/" for name in names]
     return [*servers, *models]
 
@@ -143,10 +144,13 @@ def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
     from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
     with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:
-        found = [
-            each for each in store.conversations(None, None) if each.id.startswith(incomplete)
-        ][:MAX_CONVERSATIONS]
-    return [(each.id, _shell_safe(f"{each.title or ''} {each.updated_at[:10]}")) for each in found]
+        stored = store.conversations(None, None)
+    found = [each for each in stored if each.id.startswith(incomplete)]
+    completions: list[tuple[str, str]] = []
+    for each in found[:MAX_CONVERSATIONS]:
+        day = each.updated_at[:10]
+        completions.append((each.id, _shell_safe(f"{each.title or ''} {day}")))
+    return completions
 
 
 def _shell_safe(text: str) -> str:

@@ -95,11 +95,15 @@ def _complete_heading(request: CompletionRequest) -> Iterator[Suggestion]:
     if target is None:
         return
     headings = dict.fromkeys(heading.text for heading in vault.reader.parse(target).markup.headings)
-    linkable = [
-        name for name in headings if name and is_safe_name(name) and not _UNLINKABLE.search(name)
-    ]
+    linkable = list(filter(_is_linkable, headings))
     for name in best_matches(linkable, text, MAX_COMPLETIONS):
         yield Suggestion(name + request.closing, len(text), label=name)
+
+
+def _is_linkable(heading: str) -> bool:
+    if not heading or not is_safe_name(heading):
+        return False
+    return _UNLINKABLE.search(heading) is None
 
 
 def _complete_tag(request: CompletionRequest) -> Iterator[Suggestion]:

@@ -121,10 +121,10 @@ class TranscriptView(StyledBrowser):
         self.page = page
         self._answer = ""
         self._stream_start = None
-        turns = (
-            f'<a name="{_TURN}{number}"></a>{turn.html}'
-            for number, turn in enumerate(page.turns, page.first)
-        )
+        turns: list[str] = []
+        for number, turn in enumerate(page.turns, page.first):
+            anchor = f'<a name="{_TURN}{number}"></a>'
+            turns.append(anchor + turn.html)
         self.show_html("".join(turns) or "<p class='note'>No messages yet.</p>")
         if keep is not None:
             self.scrollToAnchor(f"{_TURN}{keep}")

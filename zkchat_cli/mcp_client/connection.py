@@ -102,16 +102,11 @@ class ServerConnection:
         """The tools that the model is offered; the others are reported as problems."""
         offered, problems = find_offered_tools(self._name, self._server.tools, described)
         self.problems += problems
-        return tuple(
-            Tool(
-                name=each.name,
-                description=each.description,
-                schema=each.schema,
-                run=partial(self._call, each.name, each.remote_name),
-                scope="server",
-            )
-            for each in offered
-        )
+        tools: list[Tool] = []
+        for each in offered:
+            call = partial(self._call, each.name, each.remote_name)
+            tools.append(Tool(each.name, each.description, each.schema, call, scope="server"))
+        return tuple(tools)
 
     def _call(self, name: str, remote_name: str, arguments: Mapping[str, Any]) -> ToolOutput:
         """The result of a tool of the server.

@@ -1,7 +1,6 @@
 """Citations of an answer, with the verdict of their check."""
 
 from collections.abc import Iterable
-from itertools import groupby
 from operator import attrgetter
 from typing import Literal, get_args
 
@@ -58,7 +57,7 @@ def worst_verdict(verdicts: Iterable[CitationVerdict]) -> CitationVerdict:
 
 def group_by_number(citations: Iterable[Citation]) -> dict[int, list[Citation]]:
     """The citations of each source, the sources by number."""
-    by_number = attrgetter("number")
-    return {
-        number: [*same] for number, same in groupby(sorted(citations, key=by_number), by_number)
-    }
+    found: dict[int, list[Citation]] = {}
+    for citation in sorted(citations, key=attrgetter("number")):
+        found.setdefault(citation.number, []).append(citation)
+    return found

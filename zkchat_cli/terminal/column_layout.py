@@ -131,11 +131,13 @@ def _break_spans(spans: Spans, indent: int, width: int | None) -> list[Spans]:
     from zkchat_cli.terminal.text_layout import line_breaks
 
     indent = min(indent, width // 2)
-    first = line_breaks(text, width)[:1]
-    # The rows after the first are indented
-    others = [at + each for at in first for each in line_breaks(text[at:], max(1, width - indent))]
+    breaks = line_breaks(text, width)[:1]
+    # The rows after the first are indented, and so have less room
+    for start in breaks[:1]:
+        following = line_breaks(text[start:], max(1, width - indent))
+        breaks += [start + each for each in following]
     rows: list[Spans] = []
-    for begin, end in pairwise([0, *first, *others, len(text)]):
+    for begin, end in pairwise([0, *breaks, len(text)]):
         margin = [StyledSpan(" " * indent)] if rows else []
         end = begin + len(text[begin:end].rstrip())
         rows.append((*margin, *_slice(spans, begin, end)))

@@ -150,7 +150,9 @@ def _best_names(names: Sequence[str], begins: Sequence[str]) -> list[str]:
     """A few names that begin with one of these texts, in the order of the texts; if there are none,
     any names.
     """
-    found = [name for begin in begins for name in names if name.startswith(begin)]
+    found: list[str] = []
+    for begin in begins:
+        found += [name for name in names if name.startswith(begin)]
     return list(found or names)[:MAX_HOSTED]
 
 

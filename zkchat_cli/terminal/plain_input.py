@@ -86,10 +86,10 @@ class PlainInputLine:
     def _complete(self, line: str, number: int) -> str | None:
         """The completion of the line with this number; readline calls it with 0, 1, 2 and so on."""
         if number == 0:
-            self._matches = [
-                line[: len(line) - each.replaced] + each.text
-                for each in self._completer.suggest(line)
-            ]
+            self._matches = []
+            for each in self._completer.suggest(line):
+                before = line[: len(line) - each.replaced]
+                self._matches.append(before + each.text)
         return self._matches[number] if number < len(self._matches) else None
 
     def use_vi_keys(self) -> None:

@@ -166,7 +166,8 @@ class Screen:
         numbers = dict(_SGR)
         for name, number in (self.palette or {}).items():
             numbers[name] = f"38;5;{number}"
-        return ";".join(numbers[word] for style in styles for word in style.split())
+        words = " ".join(styles).split()
+        return ";".join(numbers[word] for word in words)
 
     def json(self, document: Any) -> None:
         """Print a document as JSON, with escapes for the characters that `sanitize` would

@@ -83,7 +83,10 @@ def _records(lines: Sequence[Cells], width: int) -> list[Text]:
     """Each line of the table as a paragraph, with the name of the column before each cell."""
     head, *body = lines
     if not body:
-        return [row for name in head for row in wrap(name, width)]
+        names: list[Text] = []
+        for name in head:
+            names += wrap(name, width)
+        return names
     rows: list[Text] = []
     for line in body:
         if rows:

@@ -2,7 +2,7 @@
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -69,12 +69,13 @@ def _sent_prompts(
 ) -> "tuple[str, list[SentPrompts]]":
     from zkchat_cli.context.prompt_history import restore_sent_prompts
 
+    found: list[SentPrompts] = []
     with ctx.open_app() as app:
         conversation = app.find(id_).id
-        return conversation, [
-            restore_sent_prompts(app.store.history(conversation), turn, app.store.prompts.sent_for)
-            for turn in turns
-        ]
+        for turn in turns:
+            history = app.store.history(conversation)
+            found.append(restore_sent_prompts(history, turn, app.store.prompts.sent_for))
+    return conversation, found
 
 
 @command(COMMAND, *options.NOTES, examples=["zkchat context diff 3 4"])
@@ -90,15 +91,15 @@ def diff(
 
     conversation, [before, after] = _sent_prompts(ctx, id_, a, b)
     found = prompt_history.diff_prompts(before.last, after.last)
+    lost: list[dict[str, Any]] = []
+    for message, why in found.removed:
+        lost.append({**message.model_dump(mode="json"), "reason": why or None})
     document = {
         "conversation_id": conversation,
         "a": {"turn": before.number, "tokens": before.tokens},
         "b": {"turn": after.number, "tokens": after.tokens},
         "added": [message.model_dump(mode="json") for message in found.added],
-        "lost": [
-            {**message.model_dump(mode="json"), "reason": why or None}
-            for message, why in found.removed
-        ],
+        "lost": lost,
         "tools_added": found.tools_added,
         "tools_lost": found.tools_removed,
     }

@@ -151,14 +151,14 @@ def relevance(ctx: CommandContext, id_: options.ConversationArgument = None) -> 
         questions = [message.content for message in session.history if message.role == "user"]
         ranked = session.memory.rank(questions[-1] if questions else "")
         sent = {(item.kind, item.key) for item in session.memory_items()}
-    documents = [
-        {**_ranked_document(each), "reason": each.reason, "included": (each.kind, each.key) in sent}
-        for each in ranked
-    ]
+    documents: list[dict[str, Any]] = []
     lines: list[StyledLine] = []
     for each in ranked:
+        is_sent = (each.kind, each.key) in sent
+        document = _ranked_document(each)
+        documents.append({**document, "reason": each.reason, "included": is_sent})
         lines += memory_search_lines([each])
-        if (each.kind, each.key) not in sent:
+        if not is_sent:
             lines.append(styled_line("  not relevant enough for the prompt", "dim"))
     ctx.print_result(documents, lines, NO_MATCH)
 

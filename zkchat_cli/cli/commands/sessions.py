@@ -158,9 +158,9 @@ def delete(
         found = [store.find(id_, root) for id_ in ids]
         # Each conversation once, even if it was named twice
         selected = list({each.id: each for each in found}.values())
-        listed = "".join(
-            f"  {each.id}  {display_title(each)} ({size_and_time(each)})\n" for each in selected
-        )
+        listed = ""
+        for each in selected:
+            listed += f"  {each.id}  {display_title(each)} ({size_and_time(each)})\n"
         question = sanitize(f"{listed}Delete permanently? This cannot be undone.")
         confirm(question, "sessions delete", yes=yes)
         store.delete(*(each.id for each in selected))

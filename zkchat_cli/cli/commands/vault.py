@@ -222,10 +222,10 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
     """
     from zkchat_cli.vault.links.name_suggestions import certain_target
 
-    repairs = [
-        LinkRepair(link, certain_target(link.text, link.candidates))
-        for link in notes.graph.broken_links()
-    ]
+    repairs: list[LinkRepair] = []
+    for link in notes.graph.broken_links():
+        target = certain_target(link.text, link.candidates)
+        repairs.append(LinkRepair(link, target))
     fixes = [each.link.row._replace(target=each.path) for each in repairs if each.path]
     change = notes.editor.fix_links(fixes)
     if not ctx.as_json:
@@ -288,7 +288,8 @@ def _note_path(notes: "Vault", note: str) -> str:
 
 
 def _print_links(ctx: CommandContext, links: "Sequence[LinkRow]", none: str) -> None:
-    lines = (
-        f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}" for each in links
-    )
+    lines: list[str] = []
+    for each in links:
+        target = each.target or "not found"
+        lines.append(f"{each.source}:{each.line}  {each.raw} → {target}")
     ctx.print_result([each._asdict() for each in links], "\n".join(lines), none)

@@ -145,8 +145,9 @@ def _check_server(remote: ListsModels, model: str) -> str:
     if error:
         raise error
     includes = ""
-    if any(model in (info.name, info.name.removesuffix(":latest")) for info in listed):
-        includes = f", including {model}"
+    for info in listed:
+        if model in (info.name, info.name.removesuffix(":latest")):
+            includes = f", including {model}"
     return (
         f"{mask_address(remote.server.address)} answers; {remote.server.key_status}; "
         f"{plural(len(listed), 'model')}{includes}"
