@@ -4,13 +4,17 @@ A tool is one file that declares `TOOL`. Those in `builtin` are offered to the m
 conversation, those in `served` to the programs that `zkchat mcp` serves.
 """
 
+from typing import TYPE_CHECKING
+
 from zkchat_cli.registry import Registry
 from zkchat_cli.tools import builtin, served
 from zkchat_cli.tools.base import Tool
-from zkchat_cli.tools.served_tool import ServedTool
+
+if TYPE_CHECKING:
+    from zkchat_cli.tools.served_tool import ServedTool
 
 BUILTIN_TOOLS: Registry[Tool] = Registry(builtin.__name__, "TOOL")
-SERVED_TOOLS: Registry[ServedTool] = Registry(served.__name__, "TOOL")
+SERVED_TOOLS: "Registry[ServedTool]" = Registry(served.__name__, "TOOL")
 
 
 def load_tools(*, unsafe: bool = False) -> list[Tool]:
@@ -18,7 +22,7 @@ def load_tools(*, unsafe: bool = False) -> list[Tool]:
     return [tool for tool in BUILTIN_TOOLS.load_all() if unsafe or not tool.writes]
 
 
-def load_served_tools() -> list[ServedTool]:
+def load_served_tools() -> "list[ServedTool]":
     """The read-only tools for other programs, most used first."""
     return sorted(SERVED_TOOLS.load_all(), key=lambda tool: tool.order)
 

@@ -8,19 +8,20 @@ import re
 from dataclasses import dataclass, field
 
 from zkchat_cli.markdown.inline import WIKILINK
+from zkchat_cli.text.patterns import lazy_pattern
 
 _MAX_DEPTH = 20
 # Longer front matter is text
 MAX_CHARACTERS = 64 * 1024
 _EMPTY_VALUES = ("", "~", "null", "Null", "NULL")
-_NO_CONTENT = re.compile(
+_NO_CONTENT = lazy_pattern(
     r"title|alias(?:es)?|description|summary|tags?|categor(?:y|ies)"
     r"|(?:date )?(?:created|modified|updated|published)(?: at)?|date|day"
     r"|u?u?id|permalink|layout|slug|cssclass(?:es)?|lang|banner.*|cover|image|icon"
     r"|comments|draft|publish|position|template"
     r"|(?:sr|dg|kanban|excalidraw)-.*"
 )
-_NO_VALUE = re.compile(rf"true|false|{WIKILINK}", re.IGNORECASE)
+_NO_VALUE = lazy_pattern(rf"true|false|{WIKILINK}", re.IGNORECASE)
 
 _CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
 
