@@ -108,14 +108,11 @@ class Agent:
     def settings_layer(self) -> tuple[loader.Entry, ...]:
         """The settings it overrides; its own key `strategy` comes before `context.strategy`."""
         overrides = {key: value for key, value in self.values.items() if key.startswith("context.")}
-        overrides |= {
-            setting: self.values[key]
-            for key, setting in _OVERRIDDEN_SETTINGS.items()
-            if key in self.values
-        }
-        return tuple(
-            loader.Entry(self.origin, key, value) for key, value in overrides.items() if value != ""
-        )
+        for key, setting in _OVERRIDDEN_SETTINGS.items():
+            if key in self.values:
+                overrides[setting] = self.values[key]
+        entries = (loader.Entry(self.origin, key, value) for key, value in overrides.items())
+        return tuple(entry for entry in entries if entry.value != "")
 
 
 def agent_file(folder: Path, name: str) -> Path:
@@ -137,7 +134,8 @@ def load_agent(folder: Path, name: str) -> Agent:
     names.
     """
     known = list_names(folder)
-    name = name.lower() if name.lower() in known else name
+    if name.lower() in known:
+        name = name.lower()
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
         raise ConfigError(

@@ -16,7 +16,7 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("hx", "helix", "subl", "zed"), ("{path}:{line}",)),
     **dict.fromkeys(("code", "codium", "cursor"), ("-g", "{path}:{line}")),
 }
-"""How editors take the line."""
+"""Arguments with which editors open a file at a line, by the name of the program."""
 
 
 def open_note_command(
@@ -81,5 +81,6 @@ def split_command(command: str) -> list[str]:
     """The words of a command line; empty for one that is not valid."""
     try:
         return shlex.split(command)
-    except ValueError:  # an open quotation mark
+    except ValueError:
+        # It has an open quotation mark
         return []

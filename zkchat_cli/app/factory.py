@@ -73,7 +73,7 @@ class App:
     always allows.
     """
     external: "McpServers | None" = None
-    # None if there are no servers
+    # Tools that are called without asking; None if there are no servers
     allowed_tools: "AllowedTools | None" = None
 
     def find(self, id_: str | None) -> Conversation:
@@ -83,8 +83,8 @@ class App:
         return self.store.find(id_, str(self.vault.root))
 
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
-        """A session on a stored conversation, which continues with its agent, or on a new one; with
-        the agent that --agent names.
+        """A session on a stored conversation, with the agent of that, or on a new one. The agent
+        that --agent names counts more.
         """
         folder = self.loaded.paths.agents_folder
         services = SessionServices(
@@ -110,8 +110,8 @@ class App:
         return session
 
     def _approve_call(self, call: ToolCall) -> Decision:
-        """Ask, unless the settings have the tool as always allowed; an answer "always" is saved
-        there.
+        """Ask whether to call a tool, unless the settings always allow it. The answer "always" is
+        saved in the settings.
         """
         server, _, tool = call.name.partition(".")
         if self.external is None or self.allowed_tools is None:
@@ -129,7 +129,7 @@ class App:
         return decision
 
     def warnings(self, session: ZkChatSession) -> list[tuple[str, str]]:
-        """Where a session does something else than its user expects, each as a problem and a
+        """Ways in which a session differs from what its user expects, each as a problem and a
         hint.
         """
         found = []

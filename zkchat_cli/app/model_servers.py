@@ -25,8 +25,8 @@ def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> M
 
 
 def open_remote(name: str, loaded: LoadedConfig, model: str = "") -> ListsModels | None:
-    """A model on a provider's server, by an empty name to ask the server alone; None for a provider
-    without one.
+    """A model on a provider's server; None for a provider without a server. With an empty name,
+    the server can be asked but no model.
     """
     provider = providers.provider(name)
     if provider.open_remote is None:
@@ -35,7 +35,7 @@ def open_remote(name: str, loaded: LoadedConfig, model: str = "") -> ListsModels
 
 
 def llama_cpp_server(env: Mapping[str, str]) -> ListsModels:
-    """The llama.cpp server of this machine, where it listens by default or LLAMA_ARG_PORT says. It
+    """The llama.cpp server of this machine, at its default port or the one in LLAMA_ARG_PORT. It
     gets no key.
     """
     provider = providers.provider("openai")
@@ -56,11 +56,12 @@ def available_models(
     `also` are further servers to ask. A server that takes longer than `seconds` is not waited for,
     not even when the program ends.
     """
-    from zkchat_cli.llm.http_client import mask_address  # the providers have loaded it
+    # Deferred: only the providers of servers load it
+    from zkchat_cli.llm.http_client import mask_address
 
     servers = {**_reachable_servers(loaded), **also}
     answers: dict[str, AvailableModels] = {}
-    # The answer of a server that never answers
+    # What is reported for a server that never answers
     for name, model in servers.items():
         problem = ""
         if model.server.is_configured:
@@ -90,11 +91,12 @@ def _reachable_servers(loaded: LoadedConfig) -> dict[str, ListsModels]:
 
 
 def _list_models(name: str, model: ListsModels) -> AvailableModels:
-    """What a server answers; the error of one that nobody has configured is not told."""
+    """The models of a server, or its error; none for a server that nobody has configured."""
     try:
         names = tuple(f"{name}/{listed.name}" for listed in model.list_models())
     except ZkchatError as e:
-        return AvailableModels(name, problem=e.message if model.server.is_configured else "")
+        problem = e.message if model.server.is_configured else ""
+        return AvailableModels(name, problem=problem)
     return AvailableModels(name, names)
 
 
@@ -117,7 +119,7 @@ def keyed_servers(loaded: LoadedConfig) -> dict[str, KeyedServer]:
             continue
         address = provider.open_remote(config).server.address
         own_address = provider.open_remote(ModelConfig()).server.address
-        found[provider.name] = KeyedServer(
-            config.settings.key_variable, "" if address == own_address else address
-        )
+        if address == own_address:
+            address = ""
+        found[provider.name] = KeyedServer(config.settings.key_variable, address)
     return found

@@ -120,8 +120,8 @@ def save_setting(key: str, value: str, where: AppPaths) -> object:
 
 
 def check_settings(loaded: LoadedConfig) -> LoadedConfig:
-    """The settings with the provider of a model named without one. Raises ConfigError for unknown
-    strategies, providers and embedders.
+    """The same settings, in which each model is named with its provider. Raises ConfigError for
+    unknown strategies, providers and embedders.
     """
     values = loaded.values
     _check_name(loaded, "context.strategy", values.context.strategy, strategies.names())
@@ -136,7 +136,7 @@ def check_settings(loaded: LoadedConfig) -> LoadedConfig:
 
 
 def _check_name(loaded: LoadedConfig, key: str, value: str, valid: Sequence[str]) -> None:
-    """Raise ConfigError for a setting that names something else than one of the valid things."""
+    """Raises ConfigError if the value of a setting is not among the valid names."""
     if value not in valid:
         raise loader.invalid_value_error(
             loaded.origins.get(key, "defaults"),
@@ -148,8 +148,8 @@ def _check_name(loaded: LoadedConfig, key: str, value: str, valid: Sequence[str]
 
 
 def _full_model_name(loaded: LoadedConfig, key: str, model: str) -> str:
-    """The name of a model, the value of a setting, with its provider. Raises ConfigError if more
-    than one may have it, or none.
+    """The model that a setting names, with its provider. Raises ConfigError if no provider has it,
+    or if more than one may have it.
     """
     provider, _, name = model.partition("/")
     if provider in providers.names():
@@ -183,8 +183,8 @@ def _providers_with_model(loaded: LoadedConfig, model: str) -> list[str]:
 
 
 def vault_folder(loaded: LoadedConfig) -> Path | None:
-    """The folder of notes that the settings name, else the current one if it holds notes; None when
-    nothing says which.
+    """The folder of notes that the settings name, else the current one if it holds notes, else
+    None.
     """
     if loaded.values.vault.path:
         return Path(loaded.values.vault.path).expanduser()
@@ -192,7 +192,7 @@ def vault_folder(loaded: LoadedConfig) -> Path | None:
 
 
 def required_vault_folder(loaded: LoadedConfig) -> Path:
-    """The same folder. Raises VaultError when nothing says which."""
+    """The folder that `vault_folder` finds. Raises VaultError if there is none."""
     folder = vault_folder(loaded)
     if folder is None:
         raise VaultError(
@@ -204,7 +204,7 @@ def required_vault_folder(loaded: LoadedConfig) -> Path:
 
 
 def demo_folder(where: AppPaths) -> Path:
-    """Where the built-in notes are copied."""
+    """The folder to which the built-in notes are copied."""
     return where.cache_dir / "demo"
 
 
@@ -212,7 +212,8 @@ def demo_vault(where: AppPaths) -> Path:
     """The built-in notes, copied to a scratch folder that may be written to; an unchanged copy is
     used again.
     """
-    from importlib.resources import as_file, files  # only the demo needs it
+    # Deferred: only the demo needs it
+    from importlib.resources import as_file, files
 
     folder = demo_folder(where)
     try:

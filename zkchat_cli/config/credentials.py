@@ -15,7 +15,9 @@ from zkchat_cli.errors import ConfigError, reason
 from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.paths import AppPaths
 
+# Most characters of a key
 MAX_KEY = 4096
+# Most bytes of the file with keys
 MAX_FILE = 100_000
 
 
@@ -27,11 +29,11 @@ class ApiKey:
     source: Literal["environment", "file"] | None = None
     variable: str = ""
     stored: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
-    """All stored keys of the provider by address; the empty one is its own."""
+    """All stored keys of the provider by address; the empty address is the provider's own."""
 
     def for_address(self, address: str) -> "ApiKey":
-        """The key for a server; an empty address is the provider's own. One from the environment is
-        for every address.
+        """The key for a server; an empty address is the provider's own. A key from the environment
+        is for every address.
         """
         if self.source == "environment":
             return self
@@ -40,13 +42,13 @@ class ApiKey:
 
     @property
     def last_four(self) -> str:
-        """The part of the key that may be shown; none of a short one."""
+        """The end of the key, which may be shown; empty for a short key."""
         return self.value[12:][-4:]
 
 
 def find_key(provider: str, variable: str, env: Mapping[str, str], where: AppPaths) -> ApiKey:
-    """The key of a provider for its own address, from the environment, else from the file, else an
-    empty one.
+    """The key of a provider for its own address: from the environment, otherwise from the file.
+    Empty if there is none.
     """
     value = env.get(variable, "").strip()
     if value:
@@ -88,8 +90,8 @@ def read_keys(where: AppPaths) -> dict[str, str]:
 
 
 def write_keys(keys: Mapping[str, str], where: AppPaths) -> None:
-    """Replace the file, which others can never read, not even for a moment. Raises ConfigError,
-    also for a text that cannot be a key.
+    """Replace the file with the keys; others can never read it, not even for a moment. Raises
+    ConfigError if a text cannot be a key, or if the file cannot be written.
     """
     if not all(map(_may_be_key, keys.values())):
         raise ConfigError(

@@ -249,9 +249,7 @@ def as_toml(value: object) -> str:
 
 
 def read_toml(file: Path) -> list[Entry]:
-    """What a settings file sets; nothing if there is no file. Raises ConfigError for one that
-    cannot be read or is not TOML.
-    """
+    """What a settings file sets; empty without a file. Raises ConfigError if it is unreadable."""
     try:
         text = read_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig")
         values = dict(flatten_tables(tomllib.loads(text)))
@@ -263,9 +261,8 @@ def read_toml(file: Path) -> list[Entry]:
             "Correct that line, or move the file away to start from the defaults.",
         ) from e
     except (OSError, ValueError, RecursionError) as e:
-        hint = (
-            f"It must be a UTF-8 file of at most {MAX_SETTINGS_BYTES // 1000} kB that you may read."
-        )
+        most = MAX_SETTINGS_BYTES // 1000
+        hint = f"It must be a UTF-8 file of at most {most} kB that you may read."
         raise ConfigError(f"{file} cannot be read: {reason(e)}", hint) from e
     return [Entry(str(file), key, value) for key, value in values.items()]
 
@@ -276,7 +273,7 @@ def edit_toml(file: Path, values: Mapping[str, object], template: str = "") -> N
     Comments and everything else stay as written. The file is replaced in one step and readable only
     by its owner. Raises ConfigError without changing it.
     """
-    # 15 ms that only a change needs
+    # Deferred: it takes 15 ms, which only a change should pay
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -310,7 +307,8 @@ def _remove_key(document: Any, key: str) -> None:
 
 def _set_key(document: Any, key: str, value: object) -> None:
     """Set a dotted key in a tomlkit document; a text of several lines stays readable."""
-    import tomlkit  # see edit_toml
+    # Deferred: see edit_toml
+    import tomlkit
 
     *tables, name = key.split(".")
     for table in tables:

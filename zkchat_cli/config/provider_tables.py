@@ -45,17 +45,18 @@ def provider_tables(names: Iterable[str] | None = None) -> dict[str, type[Sectio
 
 
 def config_schema(names: Iterable[str] | None = None) -> type[Config]:
-    """`Config` with the tables of all providers, or with those among these names of tables."""
-    others = None if names is None else {*names} - {*Config.model_fields}
-    if others is not None and not others:
-        return Config
-    tables = provider_tables(others)
+    """`Config` with the tables of all providers, or of those that `names` lists."""
+    if names is None:
+        tables = provider_tables()
+    else:
+        others = {*names} - {*Config.model_fields}
+        tables = provider_tables(others) if others else {}
     return _with_tables(tuple(tables.items())) if tables else Config
 
 
 @cache
 def _with_tables(tables: tuple[tuple[str, type[Section]], ...]) -> type[Config]:
-    """Made once for each choice of tables: pydantic takes 4 ms for it."""
+    """`Config` with these tables. It is made once for each choice: pydantic takes 4 ms for it."""
     fields: dict[str, Any] = {name: (table, table()) for name, table in tables}
     return create_model("Config", __base__=Config, **fields)
 

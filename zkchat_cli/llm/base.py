@@ -98,8 +98,8 @@ class StreamFailed(NamedTuple):
 
 Delta = TextDelta | ReasoningDelta | Waiting | StreamFinished | StreamFailed
 Emit = Callable[[Delta | int], None]
-"""A number is so many bytes of the answer that the engine does not get, such as a piece of a tool
-call: the timeout starts again.
+"""Takes a delta, or how many bytes have come that the engine does not get, such as those of a
+piece of a tool call. Both start the time-out again.
 """
 
 
@@ -139,7 +139,7 @@ class Model(ABC):
 
     @abstractmethod
     def stream(self, request: Request) -> Generator[Delta, None, None]:
-        """Closing it ends the call within 0.2 s."""
+        """The deltas of one call. Closing the generator ends the call within 0.2 s."""
 
     def body(self, request: Request) -> dict[str, Any]:
         """The JSON body that `stream` would send, without the headers, which contain the key;
@@ -216,7 +216,9 @@ def with_wire_names(request: Request) -> Request:
         calls = tuple(
             call.model_copy(update={"name": wire_name(call.name)}) for call in message.tool_calls
         )
-        messages.append(message.model_copy(update={"tool_calls": calls}) if calls else message)
+        if calls:
+            message = message.model_copy(update={"tool_calls": calls})
+        messages.append(message)
     return request._replace(tools=tuple(tools), messages=tuple(messages))
 
 
@@ -277,9 +279,9 @@ class ModelInfo(NamedTuple):
 
 
 class EmbedderConfig(NamedTuple):
-    """What an embedder opens a model with: `semantic.model` and `semantic.path`, which may be
-    empty, the folder of downloaded models, and a server: what the provider of the same name opens
-    its models with. A model may keep in `cache_dir` what it can make again.
+    """The settings with which an embedder opens a model. `model` and `path` are `semantic.model`
+    and `semantic.path`, and may be empty; `models_dir` has the downloaded models. `server` is the
+    configuration of the provider with the embedder's name. Files in `cache_dir` can be made again.
     """
 
     model: str = ""
@@ -294,7 +296,7 @@ class ListsModels(Protocol):
 
     @property
     def server(self) -> "Endpoint":
-        """Where it is."""
+        """The server's address and key."""
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         """The models that the server lists, by name. Raises ProviderError."""
@@ -320,12 +322,12 @@ class Provider(NamedTuple):
     label: str = ""
     """What it is, in the few words that the first start shows behind its models."""
     preferred_models: tuple[str, ...] = ()
-    """How the names of the models begin that the first start offers, for a hosted provider that
+    """Beginnings of the names of the models that the first start offers, for a hosted provider that
     lists many.
     """
     model_families: tuple[str, ...] = ()
-    """How the names of models begin that users may name without the provider. The longest
-    beginning of all providers counts.
+    """Beginnings of the names of models that users may name without the provider. If those of
+    several providers fit, the longest counts.
     """
     known_models: tuple[str, ...] = ()
     """Models to complete in the shell, where asking a server would take too long."""
@@ -338,6 +340,6 @@ class EmbeddingProvider(NamedTuple):
     default_model: str = ""
     """The model to use if `semantic.model` is empty."""
     is_on_this_machine: bool = False
-    """Whether conversations may be given to it, too. A server gets only notes, because its user has
-    named it for those.
+    """Whether it may get conversations, too. A server gets only notes, because the user has named
+    it for those.
     """

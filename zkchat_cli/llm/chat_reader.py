@@ -23,7 +23,7 @@ LENGTH_REASONS = frozenset(
 ERROR_REASONS = frozenset({"error", "abort"})
 THOUGHT = "<think>"
 THOUGHT_END = "</think>"
-# Texts, thoughts or tool calls of an answer: empty ones count neither as progress nor as length
+# Most texts, thoughts or tool calls of an answer: empty ones escape its limit in bytes
 MAX_ITEMS = 1000
 
 
@@ -46,12 +46,12 @@ class PartialToolCall:
             self.arguments = text_of(arguments)
         else:
             self.arguments = json.dumps(arguments, ensure_ascii=False)
-        # Further keys with which the server needs it back
+        # Further keys that the server needs back with the call
         self.extra: dict[str, Any] = {}
 
     @property
     def size(self) -> int:
-        """Its characters."""
+        """Its length in characters."""
         return len(self.id) + len(self.name) + len(self.arguments)
 
 
@@ -159,7 +159,8 @@ class ChatReader(ABC):
         calls = self._complete_calls(reason)
         if calls:
             reason = "tool_calls"
-        yield StreamFinished(reason, self._usage(), calls, self.thinking() if self.calls else None)
+        thinking = self.thinking() if self.calls else None
+        yield StreamFinished(reason, self._usage(), calls, thinking)
 
     def _complete_calls(self, reason: FinishReason) -> tuple[ToolCall, ...]:
         """The tool calls, without one that the limit of the answer has cut off."""
@@ -211,15 +212,17 @@ class ChatReader(ABC):
             raise ValueError("too many tool calls")
 
     def count(self, **figures: object) -> None:
-        """Keep the figures that are numbers, and the largest of several reports: some servers begin
-        with 0.
+        """Keep those figures of the usage that are numbers. Of several reports the largest counts:
+        some servers begin with 0.
         """
         for name, figure in figures.items():
             if (count := whole_number(figure)) is not None:
                 self.counts[name] = max(count, self.counts.get(name, 0))
 
     def count_usage(self, usage: object, sent: str, received: str) -> None:
-        """Keep what OpenAI's APIs report, under these names."""
+        """Keep the usage that OpenAI's APIs report. `sent` and `received` are the names that the
+        API has for the tokens of the prompt and of the answer.
+        """
         if isinstance(usage, Mapping):
             cached = usage.get(f"{sent}_details") or {}
             reasoned = usage.get(f"{received}_details") or {}
@@ -238,7 +241,7 @@ def _deltas(text: str, reasoning: str) -> Iterator[Delta]:
 
 
 def text_of(value: object) -> str:
-    """A text as the server sent it, empty for null. Raises TypeError."""
+    """A text as the server sent it, empty for null. Raises TypeError for anything else."""
     if value is not None and not isinstance(value, str):
         raise TypeError(value)
     return value or ""

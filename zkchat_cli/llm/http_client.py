@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
     C = TypeVar("C", bound=httpx.Client | httpx.AsyncClient)
 
-# Bytes of a list of models, and of an error
+# Most bytes of a list of models, and of an error
 MAX_BODY = 1_000_000
-# Bytes of a line of a stream
+# Most bytes of a line of a stream
 MAX_LINE = 8_000_000
-# Objects and lists in a JSON document: empty ones take 3 bytes on the wire and 70 in memory
+# Most objects and lists in a JSON document: empty ones take 3 bytes on the wire and 70 in memory
 MAX_NESTED = 200_000
-# For each request: a small compressed answer can become a very large one
+# Headers of each request: a small compressed answer can become a very large one
 UNCOMPRESSED = {"Accept-Encoding": "identity"}
 CONNECT_SECONDS = 5.0
 # Characters quoted from a server's error message
@@ -88,8 +88,8 @@ class Endpoint:
 
     @property
     def is_local(self) -> bool:
-        """Whether the server is this machine; 0.0.0.0 is, too, which servers print as where they
-        listen. No proxy is used then.
+        """Whether the server runs on this machine, so that no proxy is used. The address 0.0.0.0
+        counts, because servers print it as their own.
         """
         with suppress(ValueError):
             host = urlsplit(self.address).hostname or ""
@@ -107,8 +107,8 @@ class Endpoint:
         )
 
     def config_error(self) -> ProviderError | None:
-        """The error, before any call, if the key is wrong or the address cannot be called, or not
-        without showing a key to others.
+        """Why no call can be made: a wrong key, an invalid address, or one to which the key would
+        go in a form that others can read. None if nothing is wrong.
         """
         if self.key_error:
             return self.key_error
@@ -144,11 +144,11 @@ class Endpoint:
         return url if has_host and url.scheme in ("http", "https") else None
 
     def unreachable(self, cause: BaseException) -> ProviderError:
-        """No connection could be made."""
+        """The error if no connection could be made."""
         return self.error("connection", f"cannot be reached: {root_cause(cause)}", self.check)
 
     def silent(self, seconds: float) -> ProviderError:
-        """No data arrived for so long, before the answer or within it."""
+        """The error if no data arrived for so long, before the answer or within it."""
         return self.error(
             "timeout",
             f"sent nothing for {seconds:g} s",
@@ -156,12 +156,12 @@ class Endpoint:
         )
 
     def cut_off(self, cause: BaseException | str) -> ProviderError:
-        """The connection ended before the answer was complete."""
+        """The error if the connection ended before the answer was complete."""
         why = cause if isinstance(cause, str) else root_cause(cause)
         return self.error("cut", f"broke the answer off: {why}", f"Ask again. {self.check}")
 
     def content_filtered(self) -> ProviderError:
-        """The server's content filter ended the answer."""
+        """The error if the server's content filter ended the answer."""
         wording = server_errors.WORDINGS["content_filter"]
         return self.error("content_filter", wording.problem.format(quoted=""), wording.hint)
 
@@ -329,7 +329,7 @@ def open_client(server: Endpoint, make: "type[C]", **options: Any) -> "C":
 
 @cache
 def _tls() -> "ssl.SSLContext":
-    """Made once: reading all certificates takes 20 ms, which no message should pay."""
+    """The certificates, read once: that takes 20 ms, which no message should pay."""
     # Deferred: see the top of this file
     import httpx
 

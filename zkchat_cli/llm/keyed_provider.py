@@ -22,7 +22,7 @@ class KeyedProvider(NamedTuple):
     address: str
     other_name: str
     headers: Callable[[str, bool], dict[str, str]]
-    # An end of addresses to leave out, which some people copy with them
+    # Removed from the end of an address: some people copy the path of a call with it
     path: str
     # What else to check about an address
     check: str = ""
@@ -64,7 +64,7 @@ class KeyedProvider(NamedTuple):
         return f"Is it running? Check {settings}{self.check}."
 
     def _key_status(self, key: str, key_name: str, config: ModelConfig) -> str:
-        """For the user: whether there is a key, and a stored one that is for another address."""
+        """Tells the user whether there is a key, and whether one is stored for another address."""
         status = f"{key_name} is {'set' if key else 'not set'}"
         if not key and any(config.key.stored.values()):
             status += (

@@ -15,7 +15,7 @@ from zkchat_cli.llm.http_client import Endpoint, open_client
 
 # Where the models are published; HF_ENDPOINT names a mirror, as for the publisher's own programs
 HOST = "https://huggingface.co"
-# Without a byte, after which a download fails
+# Seconds without a byte after which a download fails
 STALL_SECONDS = 60.0
 
 
@@ -104,8 +104,8 @@ def download(
     env: Mapping[str, str],
     report: Report = lambda *_: None,
 ) -> Path:
-    """Download a model into a folder of its name, and return that. Files that are there and intact
-    are kept. Raises ProviderError; no incomplete or wrong file is left then.
+    """Download a model into a folder with its name, and return that folder. Intact files are kept.
+    Raises ProviderError, and leaves no incomplete or wrong file then.
     """
     host = env.get("HF_ENDPOINT", "").rstrip("/") or HOST
     server = Endpoint(
@@ -145,7 +145,7 @@ class _Download(NamedTuple):
 
 def _download_file(download: _Download, arrived: Callable[[int], None]) -> None:
     """Download a file and check it. `arrived` gets the bytes so far. Raises ProviderError."""
-    # 0.1 s that no other use of a model should pay
+    # Deferred: it takes 0.1 s, which no other use of a model should pay
     import httpx
 
     server = download.server
@@ -176,7 +176,8 @@ def _fetch(download: _Download, scratch: Path, arrived: Callable[[int], None]) -
     """Write what the server sends to a scratch file, and return its SHA-256. A file that is too
     long is cut.
     """
-    import httpx  # see _download_file
+    # Deferred: see _download_file
+    import httpx
 
     server = download.server
     digest = hashlib.sha256()

@@ -6,7 +6,7 @@ from typing import Any
 from zkchat_cli.llm.base import ModelInfo
 from zkchat_cli.text.numbers import whole_number
 
-# The owner of their models, as they list them
+# Owners of the models that llama.cpp and LM Studio list
 LLAMA_CPP = "llamacpp"
 LM_STUDIO = "organization_owner"
 WINDOW_KEYS = (
@@ -19,14 +19,14 @@ WINDOW_KEYS = (
     # llama.cpp, in a table `meta`
     "n_ctx",
 )
-"""Where the servers' lists of models have a model's window."""
+"""Keys of a model's window in the servers' lists of models."""
 
 
 def read_model_list(answer: Mapping[str, Any]) -> tuple[ModelInfo, ...]:
     """The models in an answer, by name. Raises one of `UNREADABLE` for an answer of another
     form.
     """
-    # The latter from Ollama
+    # Ollama lists them under "models"
     rows = answer["data"] if "data" in answer else answer["models"]
     return tuple(sorted(map(_read_row, rows or ()), key=lambda model: model.name))
 
@@ -55,9 +55,9 @@ def _listed_window(row: Mapping[str, Any]) -> int | None:
 
 
 def find_listed(model: str, listed: Sequence[ModelInfo]) -> ModelInfo | None:
-    """A model in its server's list: Ollama adds a tag, Gemini a folder, and OpenRouter lists no
-    routing variants (`vendor/model:nitro`). Whatever it is called, llama.cpp answers with the one
-    that it has loaded.
+    """A model in its server's list, where its name may differ: Ollama adds a tag, Gemini a folder,
+    and OpenRouter lists no routing variants (`vendor/model:nitro`). llama.cpp answers to any name
+    with the one model that it has loaded.
     """
     by_name = {each.name: each for each in reversed(listed)}
     names = (model, f"{model}:latest", f"models/{model}", model.rpartition(":")[0])

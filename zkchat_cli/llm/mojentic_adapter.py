@@ -59,7 +59,7 @@ from mojentic.llm.recovery import Failure, Identity, RecoveryPolicy, RetryAfter,
 
 CONNECT_SECONDS = 10.0
 MAX_ATTEMPTS = 3
-# Seconds; a longer time that a server names is not shown
+# Most seconds that are shown of the time that a server asks to wait
 MAX_RETRY_AFTER = 86_400.0
 # If a server asks to wait longer, the call fails and the user decides
 MAX_DELAY = 120.0
@@ -89,8 +89,8 @@ def retry_delay(error: ProviderError, attempt: int, first_delay: float) -> float
 async def stream_chat(
     model: ListsModels, path: str, body: dict[str, Any], reader: ChatReader, emit: Emit
 ) -> None:
-    """Emit the deltas of an answer to a call of this path. Raises the ProviderError with which it
-    ends.
+    """Emit the deltas of the answer to a call of this path. Raises ProviderError if the call
+    fails.
     """
     server = model.server
     url = server.address.rstrip("/") + path
@@ -140,8 +140,9 @@ async def _read_error(response: httpx.Response, model: ListsModels) -> ProviderE
 
 
 async def _read_lines(response: httpx.Response, server: Endpoint) -> AsyncIterator[bytes]:
-    """The lines of an answer with their ends, which the last one may lack. Indented JSON, of a
-    server that does not stream, is one line. Raises ProviderError for a line that is too long.
+    """The lines of an answer, each with its line end; the last line may have none. Indented JSON
+    from a server that does not stream is one line. Raises ProviderError for a line that is too
+    long.
     """
     is_json = response.headers.get("content-type", "").startswith("application/json")
     indented = (b"{\n", b"{\r\n") if is_json else ()

@@ -1,4 +1,4 @@
-"""What some models or their templates refuse of a request, and the request without it. Pure.
+"""Parts of requests that some models or their templates refuse, and how to leave them out. Pure.
 
 A model is called again without what it has refused, so users need not know what each model takes.
 """
@@ -33,7 +33,7 @@ def leave_out(*names: str) -> Callable[[dict[str, Any]], object]:
 
 
 def merge_messages(body: dict[str, Any], *, system: str = "system") -> None:
-    """Make one message of several in a row of the system or the user.
+    """Join messages of the system, or of the user, that follow each other.
 
     For a template that knows only user and assistant in turn, pass "user" as the role of the
     `system` messages: then the instructions begin the first message.

@@ -24,8 +24,9 @@ from zkchat_cli.llm.stop_signal import raise_if_stopped
 from zkchat_cli.llm.threaded_stream import StreamLimits, stream_in_thread
 from zkchat_cli.text.numbers import whole_number
 
+# Longest time in seconds to wait for a count of tokens
 COUNT_SECONDS = 20.0
-# The keys of a request's body that have tokens
+# Keys of a request's body that cost tokens
 COUNTED = frozenset({"model", "messages", "input", "system", "tools", "tool_choice", "thinking"})
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more
@@ -45,10 +46,10 @@ class RemoteModel(Model):
     # The path of a call, after the server's address
     path: ClassVar[str]
     list_path: ClassVar[str]
-    # Where the server counts tokens, after `path`; empty if it turns out that it does not
+    # The path, after `path`, at which the server counts tokens; empty for one that does not
     count_path = ""
     reader: ClassVar[type[ChatReader]]
-    # What it can do without
+    # What it may refuse, and how a call goes without that
     refusals: ClassVar[tuple[Refusal, ...]] = ()
     model: str
     server: Endpoint
@@ -100,7 +101,7 @@ class RemoteModel(Model):
         # Whoever comes second waits for the window, too: a prompt for another window would be
         # another prompt
         with self._lock:
-            # A second, which no command without a call should pay
+            # Deferred: it takes a second, which no command without a call should pay
             from zkchat_cli.llm import mojentic_adapter  # noqa: F401
 
             if self._prepared:
@@ -141,7 +142,8 @@ class RemoteModel(Model):
             return None
         try:
             body = self.body(request)
-            return self.ask_count({name: body[name] for name in body if name in COUNTED})
+            counted = {name: body[name] for name in body if name in COUNTED}
+            return self.ask_count(counted)
         except UNREADABLE:
             self.count_path = ""
         except ProviderError as e:
@@ -157,8 +159,8 @@ class RemoteModel(Model):
         return whole_number(answer["input_tokens"], least=1)
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
-        """The call is made again without what the model refuses but can do without, and after
-        faults that may pass.
+        """The deltas of a call. It is made again without what the model refuses, and after faults
+        that may pass.
         """
         if config_error := self.config_error():
             yield base.StreamFailed(config_error)
@@ -223,7 +225,8 @@ class RemoteModel(Model):
         return None
 
     async def _call(self, request: Request, reader: ChatReader, emit: Emit) -> None:
-        from zkchat_cli.llm.mojentic_adapter import stream_chat  # see prepare
+        # Deferred: see prepare
+        from zkchat_cli.llm.mojentic_adapter import stream_chat
 
         await stream_chat(self, self.path, self.body(request), reader, emit)
 

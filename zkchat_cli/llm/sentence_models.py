@@ -48,7 +48,7 @@ class ModelFamily(NamedTuple):
     document: str = ""
     pooling: Literal["mean", "cls"] = "mean"
     max_tokens: int = 512
-    # None for a model of many languages
+    # Languages that the models know; None if they know many
     languages: Collection[str] | None = None
 
 
@@ -116,8 +116,8 @@ class SentenceModel:
     family: ModelFamily
     # What to do about a missing or damaged file
     repair: str
-    # The id of zkchat's own model; another has the hash of its files in its id: another file of
-    # that name is another model
+    # The id of zkchat's own model. The id of any other has a hash of its files, because two files
+    # of the same name may be two models
     name: str = ""
     prepared: Path | None = None
     """Folder for a copy with float32 numbers, which is mapped into memory: it loads in a quarter of
@@ -158,7 +158,7 @@ class SentenceModel:
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "NDArray[np.float32]":
         """A vector for each text. Raises ProviderError."""
-        # Only search by meaning pays for it
+        # Deferred: only search by meaning needs it
         import numpy as np
 
         self.load()
@@ -174,7 +174,8 @@ class SentenceModel:
         """The vectors of texts, given as the numbers of their tokens, in one call of the model.
         Raises ProviderError.
         """
-        import numpy as np  # see embed
+        # Deferred: see embed
+        import numpy as np
 
         ids = np.zeros((len(run), max(map(len, run))), np.int64)
         mask = np.zeros_like(ids)
@@ -221,7 +222,7 @@ class SentenceModel:
     @cached_property
     def _loaded(self) -> _LoadedModel:
         """The model's session and its tokenizer. Raises ProviderError."""
-        # 0.1 s that only search by meaning pays
+        # Deferred: it takes 0.1 s, which only search by meaning should pay
         import tokenizers
 
         model, tokenizer_file = self._files
@@ -232,7 +233,7 @@ class SentenceModel:
             raise _error(f"{model} or its tokenizer is damaged: {e}", self.repair) from e
         tokenizer.enable_truncation(self.family.max_tokens)
         tokenizer.no_padding()
-        # Another C library than glibc, which would keep the memory that loading has freed
+        # glibc keeps the memory that loading has freed; other C libraries lack this call
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)
         return _LoadedModel(session, tokenizer)
@@ -279,11 +280,11 @@ def _open_session(model: Path, *, optimized: bool = False, copy: Path | None = N
     """Open a model, and write its optimized form to `copy`. Raises the errors of onnxruntime, which
     are many.
     """
-    # 0.2 s that only search by meaning pays
+    # Deferred: it takes 0.2 s, which only search by meaning should pay
     import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 
     options = onnxruntime.SessionOptions()
-    # It would print warnings onto the screen; errors are raised
+    # onnxruntime would print warnings onto the screen; errors are raised
     options.log_severity_level = 4
     # The chat needs the other cores
     options.intra_op_num_threads = 1
@@ -293,10 +294,10 @@ def _open_session(model: Path, *, optimized: bool = False, copy: Path | None = N
     options.graph_optimization_level = (
         levels.ORT_DISABLE_ALL if optimized else levels.ORT_ENABLE_BASIC
     )
-    # It would copy 40 MB into another order, in 30 ms; without it a query takes 3 ms more, and a
-    # run of 256 tokens as long as before
+    # Prepacking copies 40 MB into another order, in 30 ms. Without it a query takes 3 ms more, and
+    # a run of 256 tokens takes as long as before
     options.add_session_config_entry("session.disable_prepacking", "1")
-    # They would keep the memory of the largest run, 50 MB
+    # The arena and the pattern would keep the memory of the largest run, 50 MB
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
     if copy is not None:

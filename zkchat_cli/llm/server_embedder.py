@@ -49,7 +49,7 @@ class ServerEmbedder:
         return model_family(self.model).languages
 
     def load(self) -> None:
-        """Nothing: the server loads it."""
+        """Does nothing: the server loads the model."""
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         """A vector for each text. Raises ProviderError."""

@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 STOP: ContextVar[threading.Event | None] = ContextVar("STOP", default=None)
 
-# Seconds between two looks at it
+# Seconds between two looks at `STOP`
 STOP_INTERVAL = 0.1
 
 
@@ -27,8 +27,8 @@ def raise_if_stopped() -> None:
 
 
 def wait_for(future: "Future[R]", seconds: float = math.inf) -> R:
-    """What it returns or raises. Raises TimeoutError after so many seconds, and KeyboardInterrupt
-    if this thread's work is to end.
+    """The result of a future, or the error that it raises. Raises TimeoutError after so many
+    seconds, and KeyboardInterrupt if this thread's work is to end.
     """
     deadline = time.monotonic() + seconds
     while True:

@@ -18,7 +18,7 @@ from zkchat_cli.llm.base import Delta, Emit, StreamFailed, StreamFinished
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 
-# How long a leaving reader waits for the connection to close
+# Seconds that a leaving reader waits for the connection to close
 CLOSE_SECONDS = 0.1
 _LIMITED: dict[type, str] = {
     TextDelta: "the answer",
@@ -26,14 +26,14 @@ _LIMITED: dict[type, str] = {
     int: "the text of the tool calls",
 }
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
-"""A model call. It emits its deltas, of which the last one is final."""
+"""A model call: it emits its deltas, and a final one at the end."""
 _log = logging.getLogger(__name__)
 
 
 class StreamLimits(NamedTuple):
-    """How long to wait for the first delta, for which a model may have to be loaded, and for each
-    further one, in seconds; and the most bytes to take of an answer's text, of its reasoning and of
-    its tool calls each.
+    """The limits of one call: seconds to wait for the first delta, which may take long because a
+    model is loaded first; seconds to wait for each further one; and the most bytes to take of an
+    answer's text, of its reasoning and of its tool calls each.
     """
 
     timeout: float
@@ -79,7 +79,7 @@ class _CallThread:
     """A call that runs on a thread and puts its deltas into a queue."""
 
     def __init__(self, call: Call, endpoint: Endpoint) -> None:
-        # 30 ms, which only a call of a server has to pay
+        # Deferred: it takes 30 ms, which only a call of a server has to pay
         import asyncio
 
         self.deltas: queue.SimpleQueue[Delta | int] = queue.SimpleQueue()
@@ -90,7 +90,8 @@ class _CallThread:
         self._thread.start()
 
     def _run(self) -> None:
-        import asyncio  # see __init__
+        # Deferred: see __init__
+        import asyncio
 
         try:
             with suppress(asyncio.CancelledError):

@@ -18,9 +18,9 @@ def make_embedder(config: EmbedderConfig, folder: Path = FOLDER) -> Embedder:
     return SentenceModel(
         folder / "model.onnx",
         model_family(NAME),
-        "Install zkchat again.",
-        f"builtin/{NAME}",
-        prepared,
+        repair="Install zkchat again.",
+        name=f"builtin/{NAME}",
+        prepared=prepared,
     )
 
 

@@ -36,9 +36,11 @@ MAX_DOCUMENTS = 3
 # Results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of
 # 100 questions
 EXCERPTS = 10
-# Quotes in a summary of one document, and of each of several; remembered facts
+# Quotes in a summary of one document
 MAX_SUMMARY = 6
+# Quotes in a summary from each of several documents
 MAX_PER_DOCUMENT = 2
+# Remembered facts in an answer
 MAX_FACTS = 2
 NOTHING_FOUND = "Nothing in your notes is about this.\n"
 NOTHING_IN_PERIOD = "None of your notes is from that time.\n"
@@ -284,7 +286,12 @@ def quote_answer(
     if not named and not ranked.matches:
         text = NOTHING_IN_PERIOD if question.about_period else NOTHING_FOUND
         return OfflineAnswer(text, "nothing")
-    sections = select_sections(of_named if named else ranked)
+    return _likeliest_sections(of_named if named else ranked)
+
+
+def _likeliest_sections(ranked: RankedPassages) -> OfflineAnswer:
+    """The sections that most likely answer, with their openings."""
+    sections = select_sections(ranked)
     if not sections:
         return OfflineAnswer(NOTHING_FOUND, "nothing")
     shown = "\nOr: ".join(_format_section(quotes) for quotes in sections)
@@ -342,7 +349,7 @@ def _format_quotes(quotes: Sequence[RankedQuote]) -> str:
 
 
 def _in_quotation_marks(quote: RankedQuote) -> str:
-    """In marks that the text itself does not contain, unless in pairs; code stays code."""
+    """A quote's text in marks that it does not contain, or only in pairs; code in backticks."""
     text = quote.text
     if quote.passage.kind == "code" and "`" not in text:
         text = f"`{text}`"

@@ -32,8 +32,8 @@ LONGEST = 480
 MAX_GROUP = 240
 # Characters of a line that says what the code below it is
 MAX_LABEL = 80
-# Between the items of a list in one piece; a quotation is verified although the note does not have
-# this mark
+# Separates the items of a list in one piece; a quotation is verified although the note does not
+# have this mark
 ITEM_SEPARATOR = " • "
 COLONS = (":", "：")
 # A paragraph with so many lines, none longer, is a list without marks: prose has longer lines, or

@@ -115,10 +115,11 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
         return alone
     topic = _earlier_question(messages[:position])
     topic = _remove_links(topic) if words.names else _LINK.sub(_document_name, topic)
-    added = _without(_subject_words(topic), [*_DOCUMENT_WORDS, *alone.weights], words.language)[
-        :MAX_TOPIC_WORDS
-    ]
-    return _with_topic(alone, words, topic, added) if added else alone
+    known = [*_DOCUMENT_WORDS, *alone.weights]
+    added = _without(_subject_words(topic), known, words.language)
+    if not added:
+        return alone
+    return _with_topic(alone, words, topic, added[:MAX_TOPIC_WORDS])
 
 
 class _MessageWords(NamedTuple):
@@ -137,7 +138,6 @@ class _MessageWords(NamedTuple):
 def _words_of(message: str) -> _MessageWords:
     text = _remove_links(message)
     names = " ".join(_document_name(link) for link in _LINK.finditer(message))
-    # Only the words of a date and the text around them matter here, not the days
     period = find_period(text, _ANY_DAY)
     dates = ""
     undated = text
@@ -159,9 +159,9 @@ def _analyze_alone(message: str, words: _MessageWords) -> AnalyzedQuestion:
     for word in _content_words(words.undated):
         # A year in the text counts as a word, and not only as the date of a note
         weights[word] = FILLER_WEIGHT if is_filler(word, words.language) else 1.0
-    plain = _DATE_OPERATOR.sub(
-        _plain_operator, _OPERATORS.sub(" ", _LINK.sub(_document_name, message))
-    )
+    plain = _LINK.sub(_document_name, message)
+    plain = _OPERATORS.sub(" ", plain)
+    plain = _DATE_OPERATOR.sub(_plain_operator, plain)
     plain = " ".join(plain.split())
     about_period = bool(words.dates) and (not words.subject or is_all_stopwords(words.undated))
     other_words = _without(
@@ -244,10 +244,11 @@ def refers_to_earlier(text: str) -> bool:
     pronoun or the form of an addition.
     """
     subject = _subject_words(text)
-    is_addition = _ADDITION.match(text) and not _WHOLE_QUESTION.search(text)
     if _PRONOUN.search(text):
         return len(subject) <= MAX_PRONOUN_WORDS
-    return len(subject) <= (MAX_ADDED_WORDS if is_addition else 0)
+    if _ADDITION.match(text) and not _WHOLE_QUESTION.search(text):
+        return len(subject) <= MAX_ADDED_WORDS
+    return not subject
 
 
 def _subject_words(text: str, *, fillers: bool = False) -> list[str]:

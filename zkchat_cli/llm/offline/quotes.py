@@ -12,10 +12,11 @@ from zkchat_cli.text import words
 INCOMPLETE_FACTOR = 0.6
 FEWEST_WORDS = 3
 """A passage with fewer words is a fragment, unless it is a row of a table."""
+# Characters from which on a quote loses quality
 LONG_QUOTE = 240
+# Further characters that halve its quality
 LOSS_PER_CHARACTERS = 480
-"""Characters from which on a quote loses quality, and how many more of them halve it."""
-# The first rank among the results has this worth; the similarity of a passage to the question has 1
+# The worth of the first rank among the results; that of the highest similarity of a passage is 1
 RANK_WEIGHT = 0.2
 _KIND_QUALITY = {"prose": 1.0, "item": 0.95, "row": 0.85, "code": 0.75}
 
@@ -45,16 +46,16 @@ class RankedQuote(NamedTuple):
     excerpt: QuoteSource
     sources: tuple[int, ...]
     order: QuoteOrder
-    # As a reader sees it
+    # The passage as a reader sees it
     text: str
     # The words of the text as they are compared (see `comparable_words`)
     words: frozenset[str]
     # The words of the title, the headings and the label above it
     above: frozenset[str] = frozenset()
     value: float = 1.0
-    # It is the label of code: quoted with the code, it is whole although it ends with a colon
+    # Whether it is the label of code: with the code it is complete, although it ends with a colon
     has_code: bool = False
-    # It or a heading above it has a rare word of the question, or its meaning
+    # Whether it or a heading above it has a rare word of the question, or a similar meaning
     is_on_topic: bool = True
 
     @property
@@ -122,7 +123,7 @@ def find_quotes(
 
 
 def mark_labels_of_code(quotes: Sequence[RankedQuote]) -> list[RankedQuote]:
-    """The same quotes; those that are the label of code in the same excerpt know it."""
+    """The same quotes, with `has_code` for those that are the label of code in their excerpt."""
     labels = {
         (quote.order.rank, quote.passage.label) for quote in quotes if quote.passage.kind == "code"
     }

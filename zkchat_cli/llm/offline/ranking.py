@@ -46,8 +46,9 @@ COVERAGE_BONUS = 0.1
 """How much words of the question that no passage has take from the confidence, and how much the
 covered share of the question adds.
 """
-# From these on, passages are an answer: with and without a sentence model
+# Confidence from which passages are an answer, with a sentence model
 MIN_CONFIDENCE = 0.4
+# Share of the question from which passages are an answer, without a sentence model
 MIN_COVERAGE = 0.52
 MIN_TITLE = 0.16
 """The share of the characters of a Chinese question that the title of a note must contain to answer

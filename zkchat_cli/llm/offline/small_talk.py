@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import is_stopword, terms
 
-# Words of a message of small talk
+# Most words of a message of small talk
 MAX_SMALL_TALK = 12
 INTRODUCTION = (
     "I search your notes and quote the sentences that answer; I am not a language model. "
@@ -86,7 +86,7 @@ _CONVERSATION_WORDS = frozenset(
 _FIRST = lazy_pattern(
     r"\b(?:first|start|beginning|begin|zuerst|anfang|d['’]abord|primero)\b|最初|一开始|第一", re.I
 )
-# They would turn a question of the user, or a fact, into a quotation or a citation
+# Marks that would turn a question of the user, or a fact, into a quotation or a citation
 QUOTE_MARKS = lazy_pattern(r"[“”„«»「」『』\"`\[\]<>]")
 _LONGEST_QUESTION = 200
 
@@ -144,4 +144,7 @@ def _reply_to_courtesy(text: str, found: Sequence[str]) -> str | None:
             return reply
     if "?" in text or not _has_only(found, _COMPANIONS.union(*_REPLIES)):
         return None
-    return next((reply for known, reply in _REPLIES.items() if not known.isdisjoint(found)), None)
+    for known, reply in _REPLIES.items():
+        if not known.isdisjoint(found):
+            return reply
+    return None

@@ -19,10 +19,7 @@ def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[Rank
     Greedy: a passage is worth the frequent words in it that no passage before it contains, and more
     at the beginning of a note or section.
     """
-    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
-    # Sentence by sentence, so that no two of them come as one
-    quotes = find_quotes(excerpts, languages, max_group=0)
-    candidates = [quote for quote in quotes if quote.passage.kind in ("prose", "item")]
+    candidates = _find_candidates(excerpts)
     worth = _worth_of_words(candidates)
     remaining = list(candidates)
     selected: list[RankedQuote] = []
@@ -36,6 +33,14 @@ def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[Rank
         for word in best.words:
             worth[word] *= REPEATED_FACTOR
     return sorted(selected, key=candidates.index)
+
+
+def _find_candidates(excerpts: Sequence[QuoteSource]) -> list[RankedQuote]:
+    """The sentences and list items of the excerpts, in their order."""
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
+    # Sentence by sentence, so that no two of them come as one
+    quotes = find_quotes(excerpts, languages, max_group=0)
+    return [quote for quote in quotes if quote.passage.kind in ("prose", "item")]
 
 
 def _worth_of_words(quotes: Sequence[RankedQuote]) -> dict[str, float]:

@@ -12,9 +12,9 @@ from zkchat_cli.llm.offline.question import FILLER_WEIGHT, AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import RankedQuote, cjk_characters
 from zkchat_cli.text import words
 
-# A word is rare if at most this share of the passages has it, or at most so many times as many as
-# the question's rarest word
+# A word is rare if at most this share of the passages has it
 RARE_SHARE = 0.25
+# A word is rare, too, if at most so many times as many passages have it as have the rarest word
 RARE_MULTIPLE = 2
 # The weight of a single Chinese character: a paraphrase shares characters more often than pairs
 CHARACTER_WEIGHT = 0.5

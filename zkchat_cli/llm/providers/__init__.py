@@ -20,10 +20,11 @@ def provider_of_family(model: str) -> str | None:
     beginning of its name is unknown. The longest known beginning counts: `gpt-oss` is not `gpt-`.
     """
     lower = model.lower()
-    found = {
-        family: name
-        for name in names()
-        for family in provider(name).model_families
-        if lower.startswith(family)
-    }
-    return found[max(found, key=len)] if found else None
+    found: str | None = None
+    longest = 0
+    for name in names():
+        for family in provider(name).model_families:
+            if lower.startswith(family) and len(family) > longest:
+                found = name
+                longest = len(family)
+    return found

@@ -101,7 +101,7 @@ class OllamaModel(RemoteModel):
 
     def find_window(self) -> Window | None:
         """The model's own window, at most `DEFAULT_MAX_WINDOW`; see RemoteModel."""
-        # A second, which only a call has to pay
+        # Deferred: it takes a second, which only a call should pay
         from mojentic.llm.model_context_window import ollama_context_window
 
         shown = self.server.fetch("/api/show", {"model": self.model})

@@ -31,14 +31,14 @@ class AnthropicReader(ChatReader):
     """The events of one response, or the whole response from a server that does not stream."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        # 0.5 s, which only the first call has to pay
+        # Deferred: it takes 0.5 s, which only the first call should pay
         from anthropic.lib.streaming._messages import accumulate_event
         from anthropic.types import Message
 
         super().__init__(endpoint)
         self._accumulate: Callable[..., Any] = partial(accumulate_event, json_bufs={})
-        # Not the server's own first event: llama.cpp leaves it out if the first token is a part of
-        # a character
+        # It is not made of the server's first event, because llama.cpp leaves that out if the first
+        # token is a part of a character
         self._message: Any = Message.construct(content=[])
         # The citations of the block of text that is being written
         self._citations: list[Mapping[str, Any]] = []

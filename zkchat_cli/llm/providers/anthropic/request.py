@@ -53,11 +53,15 @@ class ClaudeVersion(NamedTuple):
     minor: int
 
 
-# From these versions on: longer answers; a model decides itself how long to think; no temperature
+# The first version with longer answers
 LONG_ANSWERS = ClaudeVersion(4, 5)
+# The first version that decides itself how long to think
 ADAPTIVE_THINKING = ClaudeVersion(4, 6)
+# The first version that takes no temperature
 NO_TEMPERATURE = ClaudeVersion(4, 7)
+# The version of a Claude that names none
 NEWEST = ClaudeVersion(99, 0)
+# The version of any other model
 IMITATION = ClaudeVersion(4, 0)
 
 

@@ -54,7 +54,7 @@ class ChatCompletionsReader(ChatReader):
         return self._read_choice(choices[0])
 
     def _read_choice(self, choice: Mapping[str, Any]) -> ReadEvent:
-        # The latter from a server that does not stream
+        # A server that does not stream sends a message instead of a delta
         delta = choice.get("delta") or choice.get("message") or {}
         for fragment in delta.get("tool_calls") or ():
             self._add_fragment(fragment)
@@ -183,7 +183,7 @@ class OpenAIModel(RemoteModel):
     reader: ClassVar[type[ChatReader]] = ChatCompletionsReader
     refusals: ClassVar[tuple[Refusal, ...]] = (
         TEMPERATURE_REFUSAL,
-        # Mistral's, which may report the tokens all the same
+        # Mistral refuses this key, and may report the tokens all the same
         Refusal(re.compile("stream_options"), leave_out("stream_options")),
         Refusal(re.compile("(?i)missing .?reasoning_content|passed back"), add_reasoning),
         Refusal(re.compile("(?i)tool call id was"), shorten_call_ids),
@@ -195,11 +195,11 @@ class OpenAIModel(RemoteModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.official = self.server.address == OPENAI.address
-        # Where llama.cpp and LM Studio have what OpenAI's API lacks
+        # The server's root, at which llama.cpp and LM Studio have what OpenAI's API lacks
         self.root = replace(
             self.server, address=self.server.address.rstrip("/").removesuffix("/v1")
         )
-        # llama.cpp has it
+        # llama.cpp counts tokens there; other servers turn out not to
         self.count_path = "" if self.official else "/input_tokens"
         self.exact = self.official and self.model.startswith(O200K_MODELS)
 

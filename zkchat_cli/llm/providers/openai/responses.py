@@ -46,27 +46,24 @@ class ResponsesReader(ChatReader):
 
     def read_event(self, event: Mapping[str, Any]) -> ReadEvent:
         """See ChatReader. An event of an unknown type says nothing."""
+        return ReadEvent(self._read_text(event), _read_reasoning(event))
+
+    def _read_text(self, event: Mapping[str, Any]) -> str:
+        """The text of an event; keeps its calls, its items and the end of the response."""
         kind = event.get("type")
-        text = ""
-        reasoning = ""
         if kind in _TEXT_EVENTS:
             self._streams = True
-            text = text_of(event.get("delta"))
-        elif kind in _REASONING_EVENTS:
-            reasoning = text_of(event.get("delta"))
-        elif kind == "response.reasoning_summary_part.added":
-            # Parts are paragraphs
-            reasoning = "\n\n" if event.get("summary_index") else ""
-        elif kind == "response.function_call_arguments.delta":
+            return text_of(event.get("delta"))
+        if kind == "response.function_call_arguments.delta":
             self.hidden_bytes += len(text_of(event.get("delta")))
         elif kind == "response.output_item.done":
             whole = self._end_item(event["item"])
-            text = "" if self._streams else whole
+            return "" if self._streams else whole
         elif kind in _END_EVENTS:
-            text = self._end(event["response"])
+            return self._end(event["response"])
         elif kind is None and event.get("object") == "response":
-            text = self._end(event)
-        return ReadEvent(text, reasoning)
+            return self._end(event)
+        return ""
 
     def _end_item(self, item: Mapping[str, Any]) -> str:
         """Keep a finished item; returns its text, which has come in pieces if the server
@@ -117,6 +114,16 @@ class ResponsesReader(ChatReader):
         if not any(item["type"] == "reasoning" for item in blocks):
             return None
         return ThinkingBlocks(provider=RESPONSES, blocks=blocks, stored=False)
+
+
+def _read_reasoning(event: Mapping[str, Any]) -> str:
+    """The reasoning in an event; its parts are paragraphs."""
+    kind = event.get("type")
+    if kind in _REASONING_EVENTS:
+        return text_of(event.get("delta"))
+    if kind == "response.reasoning_summary_part.added" and event.get("summary_index"):
+        return "\n\n"
+    return ""
 
 
 def _known_reasoning(item: Mapping[str, Any]) -> dict[str, Any]:
