@@ -56,7 +56,8 @@ class MessageVectors:
         vector = self._semantic.embed_query(question) if new or self._packed else None
         if vector is None:
             return None
-        import numpy as np  # as in RecallIndex
+        # Imported here for the reason that RecallIndex gives
+        import numpy as np
 
         size = len(vector)
         for message in new:
@@ -188,7 +189,8 @@ class MessageEmbedder:
 
 def _pack_vectors(semantic: SemanticSearch, contents: Iterable[str]) -> list[bytes]:
     """The vectors of each message's passages, one after the other. Raises ProviderError."""
-    from zkchat_cli.vault.search.vector_math import pack_integers  # imports numpy
+    # This module imports numpy, which takes 0.1 s
+    from zkchat_cli.vault.search.vector_math import pack_integers
 
     parts = [split_message(content)[:MOST_EMBEDDED_PER_MESSAGE] for content in contents]
     vectors = semantic.embed_texts([("\n".join(some), some) for some in parts])

@@ -365,7 +365,8 @@ class ZkChatSession:
         """
         if not request.preview:
             self._recorder.store_pending()
-        from zkchat_cli.chat.compactor import Compactor  # as in TurnRunner
+        # This import takes 10 ms, and most turns do not need it
+        from zkchat_cli.chat.compactor import Compactor
 
         runtime = self._messages.with_retrieval(self.runtime)
         timer = PhaseTimer(self.services.clock)

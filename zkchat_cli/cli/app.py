@@ -216,7 +216,8 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _start_log(arguments: list[str]) -> None:
-    from zkchat_cli import logging_setup  # imports pydantic, which --help must not
+    # This imports pydantic, which --help must not load
+    from zkchat_cli import logging_setup
 
     print(f"zkchat: the log is {logging_setup.start_logging(os.environ)}", file=sys.stderr)  # noqa: T201
     python = sys.version.split()[0]
@@ -272,7 +273,8 @@ def _print_usage_error(e: Any, arguments: list[str]) -> int:
             known += option.opts
         similar = get_close_matches(e.option_name, known, n=2)
         message = f"no such option {e.option_name}{_did_you_mean(similar)}"
-    if "extra argument" in message:  # which may be a key
+    # The argument may be a key
+    if "extra argument" in message:
         message = "too many arguments"
     path = context.command_path if context else "zkchat"
     problem = message[:1].lower() + message[1:].rstrip(".")
@@ -293,7 +295,8 @@ def _print_failure(failure: CommandFailed, arguments: list[str]) -> int:
     error = failure.error
     if failure.is_printed:
         return EXIT_CODES.get(error.code, 1)
-    from zkchat_cli.terminal.screen import Screen  # imported only for errors
+    # Imported only for errors
+    from zkchat_cli.terminal.screen import Screen
 
     if "--verbose" in arguments:
         traceback.print_exception(error.__cause__ or error, file=sys.stderr)

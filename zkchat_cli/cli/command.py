@@ -43,9 +43,11 @@ DECLINED = 1
 EMBEDDING_SECONDS = 1.0
 # Seconds to wait for a server to report the size of a model's window
 WINDOW_TIMEOUT = 10.0
-MAX_PIPED = 10_000_000  # characters: some millions of tokens
+# Most characters from a pipe: some millions of tokens
+MAX_PIPED = 10_000_000
 
-Body = Callable[..., None]  # the function of a command
+# The function of a command
+Body = Callable[..., None]
 
 
 class CommandContext:
@@ -78,7 +80,8 @@ class CommandContext:
         """
         try:
             data = read_file(self.paths.config_file, paths.MAX_SETTINGS_BYTES)
-            import tomllib  # only where there is a file
+            # Imported only if there is a file
+            import tomllib
 
             written = tomllib.loads(data.decode("utf-8-sig"))
             return {key: value for key, value in written.items() if isinstance(value, dict)}

@@ -105,6 +105,20 @@ def diff_prompts(before: Prompt, after: Prompt) -> PromptDiff:
 
     Messages are compared by their text: a masked tool result differs from the full one.
     """
+    known = set(map(_tool_identity, before.tools))
+    tools_added = [tool.name for tool in after.tools if _tool_identity(tool) not in known]
+    offered = {tool.name for tool in after.tools}
+    tools_removed = [tool.name for tool in before.tools if tool.name not in offered]
+    return PromptDiff(
+        added=_subtract(after.messages, before.messages),
+        removed=_find_removed(before, after),
+        tools_added=tuple(tools_added),
+        tools_removed=tuple(tools_removed),
+    )
+
+
+def _find_removed(before: Prompt, after: Prompt) -> tuple[RemovedMessage, ...]:
+    """The messages that only the earlier prompt has, with the reasons."""
     reasons = {dropped.id: dropped.reason for dropped in after.dropped}
     kinds: dict[str | None, PromptKind] = {}
     for message in after.messages:
@@ -117,16 +131,7 @@ def diff_prompts(before: Prompt, after: Prompt) -> PromptDiff:
         if not reason and kinds.get(source) == message.kind:
             reason = "sent in another form"
         removed.append(RemovedMessage(message, reason))
-    known = set(map(_tool_identity, before.tools))
-    tools_added = [tool.name for tool in after.tools if _tool_identity(tool) not in known]
-    offered = {tool.name for tool in after.tools}
-    tools_removed = [tool.name for tool in before.tools if tool.name not in offered]
-    return PromptDiff(
-        added=_subtract(after.messages, before.messages),
-        removed=tuple(removed),
-        tools_added=tuple(tools_added),
-        tools_removed=tuple(tools_removed),
-    )
+    return tuple(removed)
 
 
 def _tool_identity(tool: PromptTool) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.models.messages import Role, ThinkingBlocks, ToolCall, ZkChatMessage
@@ -72,12 +72,19 @@ def render_turn(
         if message.content or calls:
             thinking = message.thinking if in_progress else None
             rendered.append(_render_message(message, calls, thinking, counter))
-    # The turn was stopped after a tool. Mistral's models refuse a question right after its result
-    if rendered and rendered[-1].role == "tool" and not in_progress:
-        source = rendered[-1].source_ids
-        text = INTERRUPTED.strip()
-        rendered.append(make_prompt_message("assistant", "conversation", text, counter, source))
+    if rendered and not in_progress:
+        rendered += _render_interruption(rendered[-1], counter)
     return tuple(rendered)
+
+
+def _render_interruption(last: PromptMessage, counter: TokenCounter) -> Iterator[PromptMessage]:
+    """The message that ends a turn that was stopped after a tool; none for other turns.
+
+    Mistral's models refuse a question right after the result of a tool.
+    """
+    if last.role == "tool":
+        text = INTERRUPTED.strip()
+        yield make_prompt_message("assistant", "conversation", text, counter, last.source_ids)
 
 
 def _render_documents(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage:

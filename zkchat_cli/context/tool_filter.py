@@ -40,15 +40,28 @@ def find_omitted_tools(
     relevant.
     """
     total = sum(tool.tokens for tool in tools)
-    window = budget.max_context
-    small = window <= LARGEST_FILTERED_WINDOW
-    if not inputs.filter_tools or (total <= budget.tools and not small):
+    is_small = budget.max_context <= LARGEST_FILTERED_WINDOW
+    if not inputs.filter_tools or (total <= budget.tools and not is_small):
         return {}
-    always = inputs.core_tools.union(_called_tools(inputs))
-    room = budget.tools - sum(tool.tokens for tool in tools if tool.name in always)
+    reasons = _find_reasons(tools, inputs, budget)
+    return {tool.name: reasons[tool.name] for tool in tools if tool.name in reasons}
+
+
+def _find_reasons(
+    tools: Sequence[PromptTool], inputs: PromptInputs, budget: Budget
+) -> dict[str, str]:
+    """Why tools are not offered, in the order in which they are considered."""
+    total = sum(tool.tokens for tool in tools)
+    window = budget.max_context
+    is_small = window <= LARGEST_FILTERED_WINDOW
     reasons: dict[str, str] = {}
+    always = inputs.core_tools.union(_called_tools(inputs))
+    room = budget.tools
+    for tool in tools:
+        if tool.name in always:
+            room -= tool.tokens
     for tool, relevance, was_offered in _candidates(tools, inputs, always):
-        if small and not relevance and not was_offered:
+        if is_small and not relevance and not was_offered:
             reasons[tool.name] = (
                 f"not relevant to the message, and the window of {window:,} tokens is small"
             )
@@ -58,7 +71,7 @@ def find_omitted_tools(
             )
         else:
             room -= tool.tokens
-    return {tool.name: reasons[tool.name] for tool in tools if tool.name in reasons}
+    return reasons
 
 
 def _candidates(

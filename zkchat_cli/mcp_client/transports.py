@@ -25,7 +25,8 @@ from mcp.shared.message import SessionMessage
 
 from zkchat_cli.config.schema import McpServer
 
-MAX_MESSAGE = 8_000_000  # bytes of one message
+# Most bytes of one message
+MAX_MESSAGE = 8_000_000
 MAX_STREAM = 4 * MAX_MESSAGE
 """Most bytes of one stream of events.
 

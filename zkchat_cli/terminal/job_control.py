@@ -25,7 +25,8 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize
 
 termios: ModuleType | None = None
-with suppress(ImportError):  # Windows: keys are echoed there
+# Windows has no termios; there keys are echoed
+with suppress(ImportError):
     import termios
 
 TERMINATION_SIGNALS = tuple(
@@ -139,7 +140,8 @@ def terminal_mode(
         )
         yield
     finally:
-        with suppress(termios.error):  # the terminal may have been closed
+        # The terminal may have been closed
+        with suppress(termios.error):
             termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, before)
 
 

@@ -17,7 +17,8 @@ from zkchat_cli.terminal.job_control import handle_signals, terminal_mode
 from zkchat_cli.terminal.vault_history import VaultHistory
 
 readline: ModuleType | None = None
-with suppress(ImportError):  # Windows: its console edits lines itself
+# Windows has no readline, but its console edits lines itself
+with suppress(ImportError):
     import readline
 
 SPOKEN_PROMPT = "you: "

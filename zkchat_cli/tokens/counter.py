@@ -18,7 +18,8 @@ from zkchat_cli.tokens.table_encoder import TableEncoder
 if TYPE_CHECKING:
     from zkchat_cli.models.prompts import Calibration
 
-_MAX_CACHED = 10_000  # texts
+# Most texts in the cache
+_MAX_CACHED = 10_000
 # Characters of a long text to count at once: a longer run of white space would overflow tiktoken's
 # stack
 _PIECE = 100_000

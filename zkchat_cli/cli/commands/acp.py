@@ -21,7 +21,8 @@ def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
 
     log_to_stderr()
     with optional_package("the editor's protocol", "acp"):
-        from zkchat_cli.acp import server  # imports the protocol's SDK
+        # This imports the protocol's SDK, which only this command needs
+        from zkchat_cli.acp import server
     from zkchat_cli.app import factory
 
     if sys.stdin.isatty():

@@ -26,7 +26,8 @@ def gui(
     Conversations are the same as in the terminal. It needs `pip install 'zkchat[gui]'`."""
     try:
         with optional_package("the window", "gui"):
-            from zkchat_cli.gui.application import run_window  # imports Qt
+            # This imports Qt, which only the window needs
+            from zkchat_cli.gui.application import run_window
     except ImportError as e:
         # A library of the system, which pip does not install
         raise UsageError(

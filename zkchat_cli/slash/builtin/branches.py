@@ -69,7 +69,8 @@ def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
 def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
     if not session.state.is_stored:
         return {}
-    with closing(session.store.reopen()) as store:  # completion has its own thread
+    # Completion runs in its own thread, which needs its own connection
+    with closing(session.store.reopen()) as store:
         segments = branch_segments(store.log(session.conversation.id), None)
     questions: dict[str, str] = {}
     for segment in segments:

@@ -44,7 +44,8 @@ def _others(session: ZkChatSession, store: SessionStore) -> list[ConversationOve
 
 
 def _titles_by_id(session: ZkChatSession) -> dict[str, str]:
-    with closing(session.store.reopen()) as store:  # completion has its own thread
+    # Completion runs in its own thread, which needs its own connection
+    with closing(session.store.reopen()) as store:
         return {each.id: stored_items.display_title(each) for each in _others(session, store)}
 
 

@@ -105,7 +105,8 @@ def _check_index(ctx: CommandContext) -> str:
 
 def _check_store(file: Path) -> str:
     if file.exists():
-        with suppress(StoreUnwritable):  # reported below
+        # This problem is reported below
+        with suppress(StoreUnwritable):
             check_store(file)
     with closing(ChatSessionStore.open_to_read(file)) as store:
         found = f"{file}, {plural(len(store.conversations()), 'conversation')}"
