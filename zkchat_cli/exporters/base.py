@@ -154,8 +154,11 @@ def describe_reference(reference: DocumentReference) -> str:
 
 def front_matter(fields: Mapping[str, str | None]) -> str:
     """The values as JSON strings, which are valid YAML for any content."""
-    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
-    text = "\n".join(["---", *lines, "---"])
+    lines = ["---"]
+    for name, value in fields.items():
+        lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
+    lines.append("---")
+    text = "\n".join(lines)
     return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

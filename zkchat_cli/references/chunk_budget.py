@@ -43,7 +43,7 @@ def reduce_to_fit(
     call stays, truncated if need be. Only if there is no room for a few words of each, the last
     calls get nothing.
     """
-    room -= FRAME_TOKENS * sum(bool(chunks) for chunks in calls)
+    room -= FRAME_TOKENS * sum(map(bool, calls))
     best_costs: dict[int, int] = {}
     for call, chunks in enumerate(calls):
         if chunks:

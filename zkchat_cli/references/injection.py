@@ -7,7 +7,7 @@ and reason are stored with the message, so that a later prompt is the same.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from zkchat_cli.events import Notice
@@ -79,9 +79,7 @@ def inject(
     total = int(max(TOTAL_SHARE, ratio) * left)
     documents: list[InjectedDocument] = []
     chunks: dict[str, ContentChunk] = {}
-    warnings: list[Notice] = []
-    for mention in mentions:
-        warnings += mention.warnings
+    warnings = list(chain.from_iterable(mention.warnings for mention in mentions))
     question = _without_names(message, mentions)
     for mention in mentions:
         if mention.reference.relative_path is None:

@@ -1,11 +1,10 @@
-"""Where the documents of a conversation came from and how they were used: named by the user, found
-by a tool, cited in an answer.
+"""The origin and the uses of the documents in a conversation: named by the user, found by a tool,
+cited in an answer.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from posixpath import basename, splitext
 from typing import NamedTuple
 
@@ -39,8 +38,8 @@ class TurnCitation(NamedTuple):
 
 
 class FoundByTool(NamedTuple):
-    """The excerpts of a document that a message found, by their ranks among all excerpts `of` that
-    message.
+    """The excerpts of a document that a message found, by their ranks among the excerpts of that
+    message; `of` is the number of these.
     """
 
     turn: int
@@ -134,12 +133,11 @@ def _rank_by_document(passages: Iterable[ContentChunk]) -> dict[str, dict[int, C
 
 def find_citations(number: int, messages: Sequence[ZkChatMessage]) -> list[TurnCitation]:
     """Every citation of the chunk with this number, with its turn."""
-    return [
-        TurnCitation(turn, citation)
-        for turn, message in _with_turns(messages)
-        for citation in message.citations
-        if citation.number == number
-    ]
+    found: list[TurnCitation] = []
+    for turn, message in _with_turns(messages):
+        same_number = [each for each in message.citations if each.number == number]
+        found += [TurnCitation(turn, citation) for citation in same_number]
+    return found
 
 
 def matching_documents(text: str, messages: Iterable[ZkChatMessage]) -> tuple[str, ...]:
@@ -149,21 +147,24 @@ def matching_documents(text: str, messages: Iterable[ZkChatMessage]) -> tuple[st
     link = text.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
     target = link.partition("|")[0].partition("#")[0].strip()
     wanted = {fold(text.strip()), fold(link), fold(target)}
-    names_by_key = _document_names(messages)
-    exact = [key for key in names_by_key if wanted & {fold(key), fold(splitext(key)[0])}]
-    if exact:
-        return tuple(exact)
-    near = []
-    for key, names in names_by_key.items():
-        file_name = basename(key)
-        own = {file_name, splitext(file_name)[0], *names}
-        if wanted.intersection(map(fold, own)):
+    exact: list[str] = []
+    near: list[str] = []
+    for key, names in _document_names(messages).items():
+        if wanted.intersection(_folded_spellings(key)):
+            exact.append(key)
+        elif wanted.intersection((*_folded_spellings(basename(key)), *map(fold, names))):
             near.append(key)
-    return tuple(near)
+    return tuple(exact or near)
+
+
+def _folded_spellings(path: str) -> tuple[str, str]:
+    """A path with and without its suffix, without case and accents."""
+    stem, _ = splitext(path)
+    return fold(path), fold(stem)
 
 
 def _document_names(messages: Iterable[ZkChatMessage]) -> dict[str, set[str]]:
-    """How each document is named in these messages, as links and as titles, by its key."""
+    """The names of each document in these messages, in links and as titles, by its key."""
     names: defaultdict[str, set[str]] = defaultdict(set)
     for message in messages:
         for reference in message.references:
@@ -175,6 +176,8 @@ def _document_names(messages: Iterable[ZkChatMessage]) -> dict[str, set[str]]:
 
 def _with_turns(messages: Sequence[ZkChatMessage]) -> Iterator[tuple[int, ZkChatMessage]]:
     """Each message with the number of its turn, counted by user messages."""
-    return zip(
-        accumulate(int(message.role == "user") for message in messages), messages, strict=True
-    )
+    turn = 0
+    for message in messages:
+        if message.role == "user":
+            turn += 1
+        yield turn, message

@@ -12,11 +12,12 @@ from zkchat_cli.text.words import content_stems
 from zkchat_cli.vault.links.graph import RANK_CONSTANT, RelatedNote
 from zkchat_cli.vault.vault import Vault
 
-# Notes of an answer that related ones are looked up for
+# Notes of an answer for which related ones are looked up
 MAX_NOTES = 5
+# Notes of the full list, and of the one below an answer
 MAX_RELATED = 8
 MAX_OFFERED = 3
-# A direct link to one of the notes cited, or common neighbours that say as much
+# Score of a relation: that of a direct link to a cited note, or of equally many common neighbours
 MIN_RELATION = 1.0
 
 
@@ -30,13 +31,14 @@ def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:
     scores: dict[str, float] = defaultdict(float)
     found: dict[str, RelatedNote] = {}
     for path in used[:MAX_NOTES]:
-        with suppress(VaultError):  # deleted since
-            for rank, note in enumerate(
-                vault.graph.related_notes(path, MAX_RELATED + len(used)), 1
-            ):
-                related_path = note.chunk.relative_path
-                scores[related_path] += 1 / (RANK_CONSTANT + rank)
-                found.setdefault(related_path, note)
+        related: list[RelatedNote] = []
+        # The note may be deleted since
+        with suppress(VaultError):
+            related = vault.graph.related_notes(path, MAX_RELATED + len(used))
+        for rank, note in enumerate(related, 1):
+            related_path = note.chunk.relative_path
+            scores[related_path] += 1 / (RANK_CONSTANT + rank)
+            found.setdefault(related_path, note)
     best = [path for path in _best_first(scores) if path not in used]
     return [found[path] for path in best[:MAX_RELATED]]
 

@@ -228,9 +228,11 @@ def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidat
                 needs = (position - 1,)
             elif start and _needs_sentence_before(sentence, is_answer=is_answer):
                 needs = (before,)
-            is_repeated = sentence.text in texts and not needs
+            factor = _sentence_factor(sentence, message)
+            # A repeated sentence counts again only if it belongs to another one
+            if sentence.text in texts and not needs:
+                factor = 0.0
             texts.add(sentence.text)
-            factor = 0.0 if is_repeated else _sentence_factor(sentence, message)
             candidates.append(SummaryCandidate(position, number, sentence, needs, factor))
         if message.sentences:
             question = _last_question(candidates[start:])

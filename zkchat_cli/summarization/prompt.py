@@ -84,11 +84,11 @@ def render_transcript(turns: Iterable[Turn]) -> list[str]:
 def _render_message(message: PromptMessage) -> str:
     """A message with its speaker and its tool calls."""
     speaker = _SPEAKERS.get(message.kind, message.role)
-    calls = [
-        f"→ {call.name} {json.dumps(call.arguments, ensure_ascii=False)}"
-        for call in message.tool_calls
-    ]
-    return "\n".join([f"{speaker}: {message.content}", *calls])
+    lines = [f"{speaker}: {message.content}"]
+    for call in message.tool_calls:
+        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        lines.append(f"→ {call.name} {arguments}")
+    return "\n".join(lines)
 
 
 def build_summary_request(

@@ -23,20 +23,23 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
-# Bytes; a larger note would take a minute to index
+# Bytes of a note: a larger one would take a minute to index
 LARGEST_NOTE = 10_000_000
 # Bytes of the name of a file or folder
 LONGEST_NAME = 255
-MAX_SHOWN_PATH = 80  # characters
+# Characters of a path in a message
+MAX_SHOWN_PATH = 80
 # The hint of an error about a missing note
 HOW_TO_SEARCH = "`zkchat vault search` finds notes by their words."
 
+_NOTHING = re.compile("(?!)")
+"""A pattern that matches nothing."""
 Stamp = tuple[int, int, int]
 
 
 def stamp(stat: os.stat_result) -> Stamp:
-    """A value that changes with a file. Programs that restore files set the first time (mtime),
-    none can set the second (ctime).
+    """A value that changes with a file. Programs that restore files set its first time (mtime), but
+    no program can set the second (ctime).
     """
     return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size
 
@@ -119,7 +122,9 @@ def _has_hidden_part(parts: Iterable[str]) -> bool:
 
 
 def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFiles) -> bool:
-    """Add a note, an attachment or a problem to `files`; whether the entry is a folder to scan."""
+    """Add a note, an attachment or a problem to `files`. Returns whether the entry is a folder to
+    scan.
+    """
     if replace_surrogates(path) != path:
         files.problems[printable(path)] = "not indexed: its name is not UTF-8"
         return False
@@ -133,7 +138,8 @@ def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFil
         elif entry.is_file():
             files.attachments.add(path)
     except FileNotFoundError:
-        pass  # deleted meanwhile, or a broken link
+        # It was deleted meanwhile, or it is a broken link
+        pass
     except (OSError, RuntimeError) as e:
         # RuntimeError: a circle of links, before Python 3.13
         files.problems[printable(path)] = f"not read: {reason(e)}"
@@ -164,7 +170,9 @@ def _ignore_pattern(globs: Sequence[str]) -> re.Pattern[str]:
         names = (bare,) if "/" in glob else (bare, f"*/{bare}")
         for name in names:
             alternatives += [translate(name), translate(f"{name}/*")]
-    return re.compile("|".join(alternatives) or "(?!)")  # without any, nothing matches
+    if not alternatives:
+        return _NOTHING
+    return re.compile("|".join(alternatives))
 
 
 def resolve_inside(root: Path, relative_path: str) -> Path:
@@ -180,7 +188,8 @@ def resolve_inside(root: Path, relative_path: str) -> Path:
         if any(len(os.fsencode(part)) > LONGEST_NAME for part in path.parts):
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         real = _resolve(root, path)
-    except (OSError, RuntimeError, ValueError) as e:  # no file can have this name
+    # No file can have this name
+    except (OSError, RuntimeError, ValueError) as e:
         raise VaultError(f"{name} cannot be read: {reason(e)}", hint) from e
     if not real.is_relative_to(root):
         raise VaultError(
@@ -263,7 +272,9 @@ def printable(path: str) -> str:
     return replace_surrogates(path).replace("\n", "\\n").replace("\r", "\\r")
 
 
+# Vaults that are suggested
 MAX_FOUND = 7
+# Bytes of Obsidian's list of vaults
 MAX_LIST = 1_000_000
 _USUAL_FOLDERS = (
     "Notes notes Documents/Notes Documents/Obsidian Obsidian Vault vault Zettelkasten "
@@ -279,12 +290,13 @@ _CONFIG_FOLDERS = (
 
 
 def holds_notes(folder: Path) -> bool:
-    """Whether Markdown files are in a folder or one level down, hidden folders not counted, so that
-    it can be the vault.
+    """Whether a folder can be the vault: it has Markdown files, or a folder in it that is not
+    hidden has some.
     """
     try:
         return any(next(folder.glob(pattern), None) for pattern in _NOTE_PATTERNS)
-    except (OSError, ValueError):  # no folder has such a name
+    # No folder has such a name
+    except (OSError, ValueError):
         return False
 
 
@@ -295,13 +307,16 @@ def find_vaults(home: Path) -> list[Path]:
     found: list[Path] = []
     listed: list[Path] = []
     for config in _CONFIG_FOLDERS:
-        # No such list, or an unknown format
+        # There may be no such list, or its format is unknown
         with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
             raw = read_file(home / config / "obsidian/obsidian.json", MAX_LIST)
-            listed = listed or [Path(vault["path"]) for vault in json.loads(raw)["vaults"].values()]
-    for folder in (*listed, *(home / name for name in _USUAL_FOLDERS)):
-        with suppress(OSError):  # not readable
-            # `Notes` may be `notes`
-            if holds_notes(folder) and not any(folder.samefile(other) for other in found):
+            vaults = json.loads(raw)["vaults"].values()
+            listed = listed or [Path(vault["path"]) for vault in vaults]
+    usual = [home / name for name in _USUAL_FOLDERS]
+    for folder in (*listed, *usual):
+        # A folder may not be readable
+        with suppress(OSError):
+            # Where case does not count, `Notes` and `notes` are the same folder
+            if holds_notes(folder) and not any(map(folder.samefile, found)):
                 found.append(folder)
     return found[:MAX_FOUND]

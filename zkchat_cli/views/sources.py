@@ -231,7 +231,8 @@ def _cited_lines(
     note = source_name(path, name(path), first.heading)
     lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(note)), (where,), indent)]
     remarks = _remarks(citations, mark.style)
-    lines += [styled_line(f"{'':{indent}}{each.text}", each.style, indent) for each in remarks]
+    margin = " " * indent
+    lines += [styled_line(margin + remark.text, remark.style, indent) for remark in remarks]
     return lines
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
@@ -231,10 +231,10 @@ class _SourceList:
         """The list below the answer: each source with the worst status of its citations. It must be
         made after all links.
         """
-        return [
-            self._entry(number, citations, chunks.get(number))
-            for number, citations in self._by_number.items()
-        ]
+        entries: list[SimpleNamespace] = []
+        for number, citations in self._by_number.items():
+            entries.append(self._entry(number, citations, chunks.get(number)))
+        return entries
 
     def _entry(
         self, number: int, citations: Sequence[Citation], chunk: ContentChunk | None
@@ -292,6 +292,13 @@ def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
     return Markup(f"{parts}{escape(excerpt[at:])}")
 
 
+class _WrittenMark(NamedTuple):
+    """A citation mark, and its text in the message."""
+
+    text: str
+    mark: CitationMark
+
+
 def render_markdown(
     source: str,
     marks: Sequence[CitationMark] = (),
@@ -301,21 +308,25 @@ def render_markdown(
     that a person would open. Citation marks are replaced by placeholders before the Markdown is
     parsed and become links in its HTML, but not in code and in links.
     """
-    parts = list(split_at_marks(source, marks))
-    written = [(text, mark) for text, mark in parts if mark is not None]
-    numbers = count()
-    marked = "".join(
-        _NONCHARACTERS.sub("\ufffd", text) if mark is None else f"[\ufdd0{next(numbers)}\ufdd1]"
-        for text, mark in parts
-    )
-    # How many tags of code and links are open: in these a mark stays text
+    written: list[_WrittenMark] = []
+    marked = ""
+    for text, mark in split_at_marks(source, marks):
+        if mark is None:
+            marked += _NONCHARACTERS.sub("\ufffd", text)
+        else:
+            marked += f"[\ufdd0{len(written)}\ufdd1]"
+            written.append(_WrittenMark(text, mark))
+    # The number of open tags of code and links: inside of these a mark stays text
     depth = 0
+
+    def written_text(found: re.Match[str]) -> str:
+        return quote(written[int(found[1])].text)
 
     def with_links(found: re.Match[str]) -> str:
         nonlocal depth
         if found["number"] is None:
             depth += -1 if found[0].startswith("</") else 1
-            return _PLACEHOLDER_IN_URL.sub(lambda each: quote(written[int(each[1])][0]), found[0])
+            return _PLACEHOLDER_IN_URL.sub(written_text, found[0])
         text, mark = written[int(found["number"])]
         return str(Markup.escape(text) if depth else link(mark, text))
 
@@ -345,7 +356,8 @@ def _adapt_tokens(tokens: Iterable["Token"]) -> None:
 
 @cache
 def _parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt  # 40 ms, for this format only
+    # 40 ms, for this format only
+    from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False})
     # A definition `[1]: …` would make another link of each `[1]`, so there is no `reference`
@@ -358,7 +370,8 @@ def _parser() -> "MarkdownIt":
 
 @cache
 def _templates() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # 60 ms, for this format only
+    # 60 ms, for this format only
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     folder = FileSystemLoader(Path(__file__).parent)
     environment = Environment(

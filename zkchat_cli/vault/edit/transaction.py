@@ -26,7 +26,10 @@ from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 
 # Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them
 TRASH = ".trash"
+# Bytes of a journal
 MAX_JOURNAL = 100_000_000
+# Files that an error names
+MOST_NAMED = 3
 
 
 def decode_note(raw: bytes) -> str:
@@ -46,7 +49,9 @@ def encode_like(raw: bytes, text: str) -> bytes:
 
 
 class FileChange(NamedTuple):
-    """One file: its path (None: it is new) and content as it was read; its new path and content."""
+    """The change of one file: its path and content as they were read, and its new path and content.
+    A new file has no `path`.
+    """
 
     path: str | None
     new_path: str
@@ -88,12 +93,16 @@ class Change(NamedTuple):
     @property
     def paths(self) -> tuple[str, ...]:
         """The old and new paths of all files, each once."""
-        paths = [path for file in self.files for path in (file.path, file.new_path)]
-        return tuple(path for path in dict.fromkeys(paths) if path is not None)
+        paths: dict[str, None] = {}
+        for file in self.files:
+            if file.path is not None:
+                paths[file.path] = None
+            paths[file.new_path] = None
+        return tuple(paths)
 
 
 class _Step(NamedTuple):
-    """A change of one file, with its real path, None if it is new, and its new real path."""
+    """A change of one file, with its real path (None if it is new) and its new real path."""
 
     change: FileChange
     source: Path | None
@@ -128,7 +137,7 @@ def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
                 _change_file(step, undo)
             undo.pop_all()
     except OSError as e:
-        names = ", ".join(printable(each.new_path) for each in files[:3])
+        names = ", ".join(printable(each.new_path) for each in files[:MOST_NAMED])
         raise VaultError(
             f"{names} cannot be written: {reason(e)}",
             "Check the permissions and the disk; nothing was changed.",
@@ -164,7 +173,7 @@ def path_taken(path: str) -> VaultError:
 
 
 def _change_file(step: _Step, undo: ExitStack) -> None:
-    """Make one step; `undo` gets what undoes it."""
+    """Make one step; `undo` gets the calls that undo it."""
     change, source, target = step
     _require_unchanged(step)
     _reserve_target(step, undo)
@@ -173,7 +182,7 @@ def _change_file(step: _Step, undo: ExitStack) -> None:
             undo.callback(atomic_write, source, change.before)
         atomic_write(source or target, change.after)
     if source is not None and source != target:
-        # Known before the move: Ctrl-C may come while it is made
+        # Registered before the move, because Ctrl-C can be pressed while it is made
         undo.callback(_move_back, target, source)
         source.replace(target)
 
@@ -186,7 +195,7 @@ def _reserve_target(step: _Step, undo: ExitStack) -> None:
         folder.mkdir()
         undo.callback(_remove_folder, folder)
     if not target.exists():
-        # Fails if somebody else just took the name
+        # This fails if somebody else has just taken the name
         target.touch(exist_ok=False)
         undo.callback(target.unlink, missing_ok=True)
     elif step.source is None or not step.source.samefile(target):
@@ -214,7 +223,8 @@ def _move_back(target: Path, source: Path) -> None:
 
 
 def _remove_folder(folder: Path) -> None:
-    with suppress(OSError):  # somebody has put something into it
+    # Somebody may have put something into it
+    with suppress(OSError):
         folder.rmdir()
 
 
@@ -236,7 +246,7 @@ def _record_steps(journal: Path, steps: Sequence[_Step]) -> Iterator[None]:
     record = [_journal_entry(step) for step in steps]
     with opened:
         try:
-            # A full disk, but not that of the notes
+            # The disk may be full; it can be another one than that of the notes
             with suppress(OSError):
                 _lock(opened)
                 opened.write(json.dumps(record).encode())
@@ -258,9 +268,10 @@ def finish_interrupted(journal: Path) -> None:
     edited since stays as it is.
     """
     with suppress(OSError), journal.open("r+b") as opened:
-        if not _lock(opened):  # its process is alive
+        is_abandoned = _lock(opened)
+        if not is_abandoned:
             return
-        # A part of a journal: no note was changed yet
+        # If only a part of the journal was written, no note was changed yet
         with suppress(ValueError, TypeError):
             for fields in json.loads(opened.read(MAX_JOURNAL)):
                 _finish_step(_JournalEntry(*fields))
@@ -295,7 +306,8 @@ def _is_free(target: Path, file: Path) -> bool:
 def _lock(opened: BinaryIO) -> bool:
     """Lock the journal until it is closed; False if another process has."""
     if os.name == "posix":
-        import fcntl  # not on Windows
+        # Windows does not have this module
+        import fcntl
 
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
