@@ -12,7 +12,8 @@ from io import FileIO
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
-with suppress(ImportError):  # on Windows
+# Windows does not have this module
+with suppress(ImportError):
     import fcntl
 
 # The beginning of the names of scratch files, which makes them hidden and recognizable
@@ -48,7 +49,8 @@ def create_database(file: Path) -> None:
     try:
         _check_regular(file.stat(), file)
     except FileNotFoundError:
-        with suppress(FileExistsError):  # another process is faster
+        # Another process may be faster
+        with suppress(FileExistsError):
             os.close(os.open(os.path.realpath(file), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 

@@ -42,7 +42,7 @@ something else gets .12 facts (.04, .02).
 # Cosines that are enough to show what is usual, since some models give .75 to unrelated texts. With
 # so many, only an item above the usual is similar.
 MIN_FOR_AVERAGE = 10
-# Best items by words, of which the one with the largest share of the message counts
+# Best items by words that are compared by their share of the message: the largest share counts
 _BEST = 3
 # Characters of a fact
 MAX_FACT = 2_000
@@ -61,7 +61,8 @@ class StoredMemory(NamedTuple):
     kind: MemoryKind
     key: str
     content: str
-    prompt_line: str  # the line that the model gets
+    # The line that the model gets
+    prompt_line: str
     date: str
     relative_path: str | None = None
     last_accessed: str | None = None

@@ -176,7 +176,8 @@ class Memory:
         except StoreError as e:
             self.notify(e.message, e.hint)
             return ()
-        except VaultError:  # the turn has reported it
+        # The turn has reported this error
+        except VaultError:
             return ()
         self._chosen = _Choice(question, budget, counter, items)
         return items

@@ -115,7 +115,8 @@ def read_import(wanted: FileImport, roots: ImportRoots) -> ImportedFile:
     """
     folders = [roots.vault.root]
     if roots.folder:
-        with suppress(VaultError):  # it was deleted
+        # The folder may be deleted
+        with suppress(VaultError):
             folders.insert(0, filesystem.resolve_root(roots.folder))
     in_folder = False
     current = folders[0]

@@ -87,7 +87,7 @@ def inject(
             continue
         share = ratio if mention.readable else max(ratio, UNREADABLE_SHARE)
         room = min(int(share * left), total)
-        costs = [0 if chunk.id in chunks else cost(chunk) for chunk in mention.chunks]
+        costs = _chunk_costs(mention.chunks, chunks, cost)
         selection = _select_chunks(mention, costs, room, question)
         if not mention.readable and selection.delivery != "injected":
             warnings.append(_cut_warning(mention, selection.chunks))
@@ -98,6 +98,13 @@ def inject(
         left -= selection.tokens
         total -= selection.tokens
     return Injection(tuple(documents), tuple(chunks.values()), tuple(warnings))
+
+
+def _chunk_costs(
+    own: Iterable[ContentChunk], injected: Collection[str], cost: Callable[[ContentChunk], int]
+) -> list[int]:
+    """The tokens of a document's chunks; those that are `injected` already cost nothing."""
+    return [0 if chunk.id in injected else cost(chunk) for chunk in own]
 
 
 def _without_names(message: str, mentions: Iterable[MentionedDocument]) -> str:

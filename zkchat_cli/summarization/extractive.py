@@ -220,14 +220,12 @@ def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidat
     texts: set[str] = set()
     for number, message in enumerate(messages):
         start = len(candidates)
-        is_answer = message.is_from_model and question is not None
-        before = start - 1 if question is None else question
         for position, sentence in enumerate(message.sentences, start):
             needs: tuple[int, ...] = ()
             if sentence.refers_back and position > start:
                 needs = (position - 1,)
-            elif start and _needs_sentence_before(sentence, is_answer=is_answer):
-                needs = (before,)
+            elif start and _needs_message_before(sentence, message, question):
+                needs = (start - 1 if question is None else question,)
             factor = _sentence_factor(sentence, message)
             # A repeated sentence counts again only if it belongs to another one
             if sentence.text in texts and not needs:
@@ -239,8 +237,13 @@ def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidat
     return candidates
 
 
-def _needs_sentence_before(sentence: ScoredSentence, *, is_answer: bool) -> bool:
-    """Whether a sentence means nothing without one of the message before."""
+def _needs_message_before(
+    sentence: ScoredSentence, message: SpeakerMessage, question: int | None
+) -> bool:
+    """Whether a sentence of a message means nothing without the message before, which may have
+    asked a `question`.
+    """
+    is_answer = message.is_from_model and question is not None
     return sentence.refers_back or sentence.is_quotation or is_answer
 
 

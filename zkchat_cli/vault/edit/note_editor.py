@@ -253,8 +253,8 @@ class NoteEditor:
 
 
 def _needs_blank_line(lines: list[str], first: int, new: list[str]) -> bool:
-    """Whether a blank line must be between the `lines` of a note, whose section begins at `first`,
-    and the new ones: not after a blank line, and not within a list or table.
+    """Whether a blank line must separate the `lines` of a note from the new ones: not after a blank
+    line, and not within a list or table. `first` is the index at which the section begins.
     """
     above = lines[-1] if lines else ""
     if not above.strip():
