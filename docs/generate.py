@@ -15,7 +15,7 @@ import typer
 from zkchat_cli import __version__, slash
 from zkchat_cli.cli import app
 from zkchat_cli.cli.options import SHARED
-from zkchat_cli.config import loader
+from zkchat_cli.config import loader, provider_tables
 
 DOCS = Path(__file__).parent
 MAN_PAGE = DOCS / "zkchat.1"
@@ -152,7 +152,7 @@ def settings_table() -> str:
     return table(
         "| setting | default | for |",
         (
-            (f"`{key}`", f"`{json.dumps(value)}`", loader.describe_setting(key))
+            (f"`{key}`", f"`{json.dumps(value)}`", provider_tables.describe_setting(key))
             for key, value in values
         ),
     )
@@ -168,7 +168,7 @@ def example_settings(text: str) -> str:
         if table != shown:
             lines.append(f"\n[{table}]" if table else "")
             shown = table
-        lines += [f"# {loader.describe_setting(key)}", f"{name} = {loader.as_toml(value)}"]
+        lines += [f"# {provider_tables.describe_setting(key)}", f"{name} = {loader.as_toml(value)}"]
     return "\n".join([*lines, ""])
 
 

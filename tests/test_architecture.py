@@ -14,7 +14,7 @@ from conftest import Program
 
 from zkchat_cli import exporters, slash, tools
 from zkchat_cli.cli.commands import COMMANDS
-from zkchat_cli.config import loader
+from zkchat_cli.config import loader, provider_tables
 from zkchat_cli.context import strategies
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.registry import Registry
@@ -220,7 +220,7 @@ def test_the_example_settings_are_the_defaults() -> None:
 def test_every_setting_is_described_in_the_example() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
     for key in loader.default_values():
-        assert f"# {loader.describe_setting(key)}" in text
+        assert f"# {provider_tables.describe_setting(key)}" in text
 
 
 def test_the_example_says_which_settings_a_vault_can_make() -> None:

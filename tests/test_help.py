@@ -11,7 +11,7 @@ import typer
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.cli import app
-from zkchat_cli.config import loader
+from zkchat_cli.config import provider_tables
 from zkchat_cli.context import strategies
 from zkchat_cli.llm import embedders
 from zkchat_cli.tokens.encodings import ENCODINGS
@@ -93,4 +93,4 @@ def test_option_help_lists_the_valid_values() -> None:
         ("context.strategy", strategies.names()),
         ("semantic.provider", embedders.names()),
     ):
-        assert set(names) < set(re.findall(r"\w+", loader.describe_setting(key))), key
+        assert set(names) < set(re.findall(r"\w+", provider_tables.describe_setting(key))), key

@@ -14,7 +14,7 @@ from zkchat_cli.app.factory import open_embedder, open_model
 from zkchat_cli.app.model_servers import available_models, keyed_servers
 from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.cli.options import complete_models
-from zkchat_cli.config import loader
+from zkchat_cli.config import loader, provider_tables
 from zkchat_cli.config.credentials import stored_name, write_keys
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ConfigError
@@ -121,7 +121,7 @@ def load(home: Path, model: str = "offline", **env: str) -> LoadedConfig:
 
 def test_its_settings_are_read_checked_and_described(orchard: Path) -> None:
     assert loader.default_values()["plum.ripeness"] == 3
-    assert loader.describe_setting("plum.ripeness") == "how ripe an answer is"
+    assert provider_tables.describe_setting("plum.ripeness") == "how ripe an answer is"
     loaded = load(orchard, ZKCHAT_PLUM__RIPENESS="7")
     assert loader.flatten(loaded.values)["plum.ripeness"] == 7
     assert loaded.origins["plum.ripeness"] == "ZKCHAT_PLUM__RIPENESS"
@@ -192,8 +192,8 @@ def test_the_documents_have_its_settings(orchard: Path) -> None:
 
 
 def test_an_embedder_is_chosen_described_and_opened(orchard: Path) -> None:
-    assert "plum" in loader.describe_setting("semantic.provider")
-    assert "small-plum (plum)" in loader.describe_setting("semantic.model")
+    assert "plum" in provider_tables.describe_setting("semantic.provider")
+    assert "small-plum (plum)" in provider_tables.describe_setting("semantic.model")
     embedder = open_embedder(load(orchard, ZKCHAT_SEMANTIC__PROVIDER="plum"))
     assert embedder is not None
     assert embedder.id == "plum/small-plum"

@@ -18,7 +18,7 @@ from zkchat_cli.errors import ConfigError
 
 # The agents that come with zkchat, written as users write theirs
 BUILT_IN_FOLDER = Path(__file__).parent / "builtin"
-# Means "without an agent", so no agent can have this name
+# The name that selects no agent; an agent cannot have it
 NO_AGENT = "none"
 _NAME = re.compile(rf"(?!{NO_AGENT}\Z)(?!.*[A-Z])[^\W_][\w-]{{0,47}}")
 """Letters, digits, `-` and `_`, without capitals, so that `@name` is easy to type."""
@@ -39,9 +39,9 @@ _OVERRIDDEN_SETTINGS = {
 
 
 class AgentFileSchema(Section):
-    """The keys of an agent's file. A missing key means the setting, whatever the default here."""
+    """The keys of an agent's file. A missing key keeps the setting as it is."""
 
-    # A chat without an agent does not need it
+    # Built at the first use: a chat without an agent does not need it
     model_config = ConfigDict(defer_build=True)
 
     description: str = Field("", description="what it is for, in a line")
@@ -101,7 +101,7 @@ class Agent:
 
     @property
     def owns_facts(self) -> bool:
-        """Whether facts that it remembers are for itself alone."""
+        """Whether only this agent sees the facts that it remembers."""
         return self.values.get("smart_memory") == "own"
 
     @property

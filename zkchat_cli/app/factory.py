@@ -63,7 +63,7 @@ class App:
     store: SessionStore
     opened_model: OpenedModel
     options: StartupOptions = field(default_factory=StartupOptions)
-    # Why conversations are only in memory, where they should be stored
+    # Why conversations are kept in memory although they should be stored
     store_problem: StoreUnwritable | None = None
     counter: TokenCounter = field(default_factory=TokenCounter)
     # Approves changes of notes; without it none is made
@@ -155,8 +155,8 @@ class App:
 
     @property
     def _message_semantic(self) -> SemanticSearch | None:
-        """The search by meaning, if it also gets conversations: notes are sent to a server because
-        its user has named it for them.
+        """The search by meaning, if its model runs on this machine and so may get conversations. A
+        server gets only notes: its user has named it for those.
         """
         name = self.loaded.values.semantic.provider
         if name == NO_EMBEDDER or not embedders.embedder(name).is_on_this_machine:
@@ -164,7 +164,7 @@ class App:
         return self.vault.semantic
 
     def message_embedder(self) -> MessageEmbedder | None:
-        """What computes the missing vectors of stored messages about this vault; None without a
+        """The worker that computes missing vectors of this vault's stored messages; None without a
         model on this machine.
         """
         semantic = self._message_semantic
@@ -236,7 +236,7 @@ class AllowedTools:
 
     def add(self, server: str, tool: str) -> None:
         """Call a tool without asking from now on, and save that. Raises ConfigError if it cannot be
-        saved; it holds for this run then.
+        saved; then it is valid until zkchat ends.
         """
         self._names[server].append(tool)
         edit_toml(self._file, {f"mcp.servers.{server}.always": self._names[server]})
@@ -301,7 +301,7 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
 
 class _OpenedStore(NamedTuple):
     store: ChatSessionStore
-    # Why it is only in memory, where it should be a file
+    # Why the store is in memory although it should be a file
     problem: StoreUnwritable | None = None
 
 

@@ -93,7 +93,7 @@ def load_settings(
     loaded = load(None)
     folder = vault_folder(loaded)
     if folder is not None:
-        # Once more, with the vault's own settings
+        # Load them once more, with the vault's own settings
         loaded = load(folder)
     return check_settings(loaded)
 

@@ -134,9 +134,11 @@ def complete_models() -> list[str]:
 
 def complete_settings() -> list[tuple[str, str]]:
     """The keys of the settings, each with its description."""
-    from zkchat_cli.config import loader
+    from zkchat_cli.config import loader, provider_tables
 
-    return [(key, _shell_safe(loader.describe_setting(key))) for key in loader.default_values()]
+    return [
+        (key, _shell_safe(provider_tables.describe_setting(key))) for key in loader.default_values()
+    ]
 
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:

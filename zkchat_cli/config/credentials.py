@@ -56,7 +56,7 @@ def find_key(provider: str, variable: str, env: Mapping[str, str], where: AppPat
     try:
         stored = read_keys(where)
     except ConfigError:
-        # `doctor` and `keys` report it
+        # The commands `doctor` and `keys` report the damaged file
         stored = {}
     by_address = {}
     for name, key in stored.items():

@@ -17,20 +17,8 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from zkchat_cli.config.provider_tables import (
-    config_schema,
-    default_embedding_models,
-    embedder_names,
-    is_provider_setting,
-    provider_tables,
-)
-from zkchat_cli.config.schema import (
-    DEFAULT_EMBEDDING_MODELS,
-    EMBEDDER_NAMES,
-    Config,
-    S,
-    Section,
-)
+from zkchat_cli.config.provider_tables import config_schema, is_provider_setting
+from zkchat_cli.config.schema import Config, S, Section
 from zkchat_cli.errors import ConfigError, reason, value_problem
 from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.paths import MAX_SETTINGS_BYTES, AppPaths
@@ -38,7 +26,7 @@ from zkchat_cli.paths import MAX_SETTINGS_BYTES, AppPaths
 PROJECT_FILE = ".zkchat.toml"
 # Characters of a key or a value in an error
 MAX_SHOWN = 200
-# The origin of a value that an option sets
+# The origin of a value from an option
 COMMAND_LINE = "command line"
 
 VAULT_KEYS = (
@@ -93,8 +81,7 @@ class LoadedConfig:
     """The merged settings, and where each key was set (`origins`: dotted key -> file, variable or
     flag).
 
-    `env` and `cwd` are the environment and the folder of the start, for whatever is opened by these
-    settings.
+    `env` and `cwd` are the environment and the working folder that zkchat was started with.
     """
 
     values: Config
@@ -148,7 +135,7 @@ def _vault_file(vault: Path) -> str:
 
 
 def _vault_entries(vault: Path | None) -> list[Entry]:
-    """What the vault's own file sets."""
+    """The settings in the vault's own file."""
     if vault is None:
         return []
     # A folder that cannot be entered is reported when the vault is opened; a NUL is reported here
@@ -168,11 +155,11 @@ def _require_vault_key(entry: Entry, where: AppPaths) -> None:
 
 
 def _environment_entries(env: Mapping[str, str]) -> list[Entry]:
-    """What the environment sets: ZKCHAT_CONTEXT__MAX_TOKENS is context.max_tokens."""
+    """The settings in the environment: ZKCHAT_CONTEXT__MAX_TOKENS is context.max_tokens."""
     entries = []
     for name, text in env.items():
         if name in _VARIABLES:
-            # An empty variable is one that is not set
+            # An empty variable counts as not set
             if text:
                 entries.append(Entry(name, _VARIABLES[name], text))
         elif name.startswith(_VARIABLE_PREFIX) and "__" in name:
@@ -189,8 +176,8 @@ def default_values(schema: type[Section] = Config) -> dict[str, Any]:
 
 
 def flatten(values: Section) -> dict[str, Any]:
-    """Values by their dotted keys. Settings get the defaults of the providers' tables that they
-    lack.
+    """Values by their dotted keys. For `Config`, the tables of providers that are not used have
+    their defaults.
     """
     if isinstance(values, Config):
         return default_values() | _flat_values(values)
@@ -199,22 +186,6 @@ def flatten(values: Section) -> dict[str, Any]:
 
 def _flat_values(values: Section) -> dict[str, Any]:
     return dict(flatten_tables(values.model_dump(mode="json")))
-
-
-def describe_setting(key: str) -> str:
-    """What a setting is for, in a line."""
-    table, _, name = key.rpartition(".")
-    section: type[Section] = Config
-    if table in Config.model_fields:
-        section = type(getattr(Config(), table))
-    elif table:
-        section = provider_tables([table])[table]
-    description = section.model_fields[name].description or ""
-    if EMBEDDER_NAMES in description:
-        description = description.replace(EMBEDDER_NAMES, embedder_names())
-    if DEFAULT_EMBEDDING_MODELS in description:
-        description = description.replace(DEFAULT_EMBEDDING_MODELS, default_embedding_models())
-    return description
 
 
 def with_value(values: Config, key: str, value: object, origin: str) -> Config:
@@ -363,7 +334,9 @@ def _validation_error(
     origins: Mapping[str, str],
     schema: type[Section],
 ) -> ConfigError:
-    """The first problem that pydantic found, with one key or with keys that do not fit together."""
+    """The error for the first problem that pydantic found, in one value or in several that do not
+    fit together.
+    """
     first = error.errors()[0]
     names = [str(part) for part in first["loc"] if not isinstance(part, int)]
     key = ".".join(names).removesuffix(".[key]")

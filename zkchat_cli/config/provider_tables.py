@@ -11,7 +11,12 @@ from typing import Any, Protocol
 
 from pydantic import create_model
 
-from zkchat_cli.config.schema import Config, Section
+from zkchat_cli.config.schema import (
+    DEFAULT_EMBEDDING_MODELS,
+    EMBEDDER_NAMES,
+    Config,
+    Section,
+)
 from zkchat_cli.registry import Registry
 
 
@@ -69,13 +74,29 @@ def is_provider_setting(key: str) -> bool:
     return any(name in declared.model_fields for declared in provider_tables([table]).values())
 
 
-def embedder_names() -> str:
+def describe_setting(key: str) -> str:
+    """What a setting is for, in a line."""
+    table, _, name = key.rpartition(".")
+    section: type[Section] = Config
+    if table in Config.model_fields:
+        section = type(getattr(Config(), table))
+    elif table:
+        section = provider_tables([table])[table]
+    description = section.model_fields[name].description or ""
+    if EMBEDDER_NAMES in description:
+        description = description.replace(EMBEDDER_NAMES, _embedder_names())
+    if DEFAULT_EMBEDDING_MODELS in description:
+        description = description.replace(DEFAULT_EMBEDDING_MODELS, _default_embedding_models())
+    return description
+
+
+def _embedder_names() -> str:
     """The values of `semantic.provider`, as its description lists them."""
     *names, last = sorted(["none", *EMBEDDERS.names()])
     return f"{', '.join(names)} or {last}"
 
 
-def default_embedding_models() -> str:
+def _default_embedding_models() -> str:
     """The models that embedders use if `semantic.model` is empty, each with its embedder."""
     defaults = ((EMBEDDERS.load(name).default_model, name) for name in EMBEDDERS.names())
     return " or ".join(f"{model} ({name})" for model, name in defaults if model)

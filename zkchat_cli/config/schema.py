@@ -35,7 +35,9 @@ TextList = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
 
 EMBEDDER_NAMES = "<embedders>"
 DEFAULT_EMBEDDING_MODELS = "<embedding models>"
-"""What `describe_setting` replaces in a description: embedders are above this package."""
+"""A placeholder in descriptions, which `describe_setting` replaces: this package cannot import the
+embedders.
+"""
 
 
 class VaultSettings(Section):
@@ -295,7 +297,7 @@ class McpSettings(Section):
 
 
 class ServerSettings(Section):
-    """What the table of every provider with a server has."""
+    """The settings that every provider with a server has."""
 
     timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first token")
     stall_timeout: float = Field(
@@ -307,8 +309,9 @@ class ServerSettings(Section):
 
 
 class KeyedSettings(ServerSettings):
-    """What the table of a provider with an API key has: where the server is, and the environment
-    variable with the key. A provider repeats both fields with its own defaults and descriptions.
+    """The settings that every provider with an API key has: the address of the server, and the
+    environment variable with the key. A provider repeats both fields with its own defaults and
+    descriptions.
     """
 
     base_url: str = ""

@@ -49,7 +49,7 @@ class Options(NamedTuple):
     temperature: float | None = None
     reasoning_effort: Effort | None = None
     max_answer_bytes: int = 2_000_000
-    """The most that zkchat takes of an answer's text, of its reasoning and of its tool calls each,
+    """The limit for an answer's text, for its reasoning and for its tool calls, each. It holds
     whatever limit the server got: about 500,000 tokens, several times what today's models write.
     """
 
@@ -91,7 +91,7 @@ class StreamFinished(NamedTuple):
 
 
 class StreamFailed(NamedTuple):
-    """The call failed, perhaps after a part of the answer."""
+    """The call failed, perhaps after part of the answer had arrived."""
 
     error: ProviderError
 
@@ -157,7 +157,7 @@ class Model(ABC):
         return None
 
     def check(self) -> ProviderError | None:
-        """Why a call would fail, as far as its key, its address and the list of models tell."""
+        """Why a call would fail, as far as the key, the address and the list of models show it."""
         return None
 
 
@@ -252,9 +252,9 @@ def parse_tool_call(id_: str, name: str, arguments: str) -> ToolCall:
 
 
 class ModelConfig(NamedTuple):
-    """What a provider opens a model with: the name after the slash of `PROVIDER/NAME`, its own
-    settings, the environment, its key, and `similarities` if texts can be compared by meaning on
-    this machine.
+    """What a provider opens a model with: the name after the slash of `PROVIDER/NAME`, the
+    provider's own settings, the environment and the key. `similarities` is None if texts cannot be
+    compared by meaning on this machine.
     """
 
     name: str = ""
@@ -302,7 +302,7 @@ class ListsModels(Protocol):
         """The models that the server lists, by name. Raises ProviderError."""
 
     def check(self) -> ProviderError | None:
-        """Why a call would fail, as far as its key, its address and the list of models tell."""
+        """Why a call would fail, as far as the key, the address and the list of models show it."""
 
 
 class Provider(NamedTuple):

@@ -19,7 +19,7 @@ from zkchat_cli.text.numbers import whole_number
 LENGTH_REASONS = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"}
 )
-# Finish reasons of OpenRouter and of vLLM for an answer that they gave up
+# Finish reasons of OpenRouter and of vLLM when they give up an answer
 ERROR_REASONS = frozenset({"error", "abort"})
 THOUGHT = "<think>"
 THOUGHT_END = "</think>"
@@ -102,7 +102,7 @@ class ChatReader(ABC):
             self.reasoning += sent.reasoning
         except UNREADABLE as e:
             if self.started and not line.endswith(b"\n"):
-                # It is cut off, and the end of the stream says so
+                # The line is cut off, which `end` reports
                 return
             raise self._unreadable_line(line) from e
         self.started = self.started or bool(sent.text or sent.reasoning or self.calls)

@@ -79,7 +79,7 @@ class Endpoint:
     allow_insecure: bool = False
     # Why the key cannot be the right one, if that is known before any call
     key_error: ProviderError | None = None
-    # For the user: which key it has
+    # Which key it has, as users read it
     key_status: str = "needs none"
     # Whether the user has set something for it: an address, a key
     is_configured: bool = False

@@ -24,7 +24,7 @@ class KeyedProvider(NamedTuple):
     headers: Callable[[str, bool], dict[str, str]]
     # Removed from the end of an address: some people copy the path of a call with it
     path: str
-    # What else to check about an address
+    # The end of the hint for a compatible server that cannot be reached
     check: str = ""
 
     @property

@@ -95,7 +95,7 @@ MODELS = (
 
 
 Report = Callable[[int, int], None]
-"""Gets the bytes that have arrived, and those expected."""
+"""Takes the number of bytes that have arrived, and the number expected."""
 
 
 def download(
@@ -167,7 +167,7 @@ def _download_file(download: _Download, arrived: Callable[[int], None]) -> None:
             "not_installed", f"{target} cannot be written: {e.strerror}", hint
         ) from e
     finally:
-        # It is there only after a failure
+        # The scratch file is still there only after a failure
         with suppress(OSError):
             scratch.unlink()
 

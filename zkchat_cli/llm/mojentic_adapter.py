@@ -114,7 +114,7 @@ async def stream_chat(
     except (httpx.ConnectTimeout, httpx.ConnectError, httpx.ProxyError) as e:
         raise server.unreachable(e) from e
     except httpx.TransportError as e:
-        # A server may leave after its finish reason
+        # A server may close the connection after its finish reason
         if not reader.finish:
             raise server.cut_off(e) from e
     for delta in reader.end():
@@ -132,7 +132,7 @@ async def _read_error(response: httpx.Response, model: ListsModels) -> ProviderE
         delay = min(delay, MAX_RETRY_AFTER)
     error = model.server.error_from_response(response.status_code, bytes(said[:MAX_BODY]), delay)
     if error.kind == "unknown_model":
-        # This one names the models that the server has
+        # The error of the check names the models that the server has
         better = model.check()
         if better is not None and better.kind == "unknown_model":
             return better

@@ -35,7 +35,7 @@ def leave_out(*names: str) -> Callable[[dict[str, Any]], object]:
 def merge_messages(body: dict[str, Any], *, system: str = "system") -> None:
     """Join messages of the system, or of the user, that follow each other.
 
-    For a template that knows only user and assistant in turn, pass "user" as the role of the
+    Some templates know only user and assistant in turn. For them, pass "user" as the role of the
     `system` messages: then the instructions begin the first message.
     """
     merged: list[dict[str, Any]] = []

@@ -59,7 +59,7 @@ class RemoteModel(Model):
     window: Window | None = None
     calls_tools: bool | None = None
     known_from: str = "its server"
-    # What it has refused once is not sent again
+    # The parts that it has refused once; they are not sent again
     refused: list[Refusal] = field(default_factory=list)
     _prepared: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -91,15 +91,14 @@ class RemoteModel(Model):
 
     @abstractmethod
     def full_body(self, request: Request) -> dict[str, Any]:
-        """The JSON body of a call, whatever the model refuses."""
+        """The JSON body of a call, with the parts that the model may have refused."""
 
     def prepare(self) -> None:
         """Load mojentic, and find the window; only the first call does something."""
         if self.config_error() is not None:
             # The first call reports it
             return
-        # Whoever comes second waits for the window, too: a prompt for another window would be
-        # another prompt
+        # A second thread waits for the window, too: it needs the window to build the same prompt
         with self._lock:
             # Deferred: it takes a second, which no command without a call should pay
             from zkchat_cli.llm import mojentic_adapter  # noqa: F401
@@ -216,7 +215,7 @@ class RemoteModel(Model):
         return None
 
     def _new_refusal(self, error: ProviderError) -> Refusal | None:
-        """The refusal that an error is, if it is one that did not come before."""
+        """The refusal that an error reports, if it did not come before."""
         if error.kind != "bad_request":
             return None
         for refusal in self.refusals:
@@ -231,14 +230,14 @@ class RemoteModel(Model):
         await stream_chat(self, self.path, self.body(request), reader, emit)
 
     def check(self) -> ProviderError | None:
-        """Why a call would fail, as far as its key, its address and the list of models tell."""
+        """Why a call would fail, as far as the key, the address and the list of models show it."""
         if error := self.config_error():
             return error
         with self._lock:
             try:
                 listed = self.list_models()
             except ProviderError as e:
-                # A server without a list may answer all the same
+                # A server without a list of models may still answer
                 return None if e.kind in ("unknown_model", "bad_answer") else e
         if not listed or find_listed(self.model, listed):
             return None

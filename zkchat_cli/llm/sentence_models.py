@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ONLY_ENGLISH = (ENGLISH,)
-# Tokens that the model gets at once: more take more memory (600 MB for 2,048) and are hardly faster
+# Tokens for one call of the model: more take more memory (600 MB for 2,048) and are hardly faster
 # on one core
 TOKENS_OF_RUN = 256
 # Digits of the hash in the id of a model
@@ -129,7 +129,7 @@ class SentenceModel:
 
     @cached_property
     def id(self) -> str:
-        """What its vectors are stored under: another model has another id. Raises ProviderError."""
+        """The id that its vectors are stored under, unique to the model. Raises ProviderError."""
         if self.name:
             return self.name
         hashes = ""

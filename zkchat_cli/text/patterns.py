@@ -28,4 +28,5 @@ class LazyPattern:
 
 
 def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """A regular expression that is compiled at its first use; all else is as with `re.compile`."""
     return cast("re.Pattern[str]", LazyPattern(pattern, flags))

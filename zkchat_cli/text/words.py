@@ -149,6 +149,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def normalize_line_ends(text: str) -> str:
+    r"""`text` with `\n` at the end of each line, instead of `\r\n` or `\r`."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -290,6 +291,7 @@ def stem(word: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
 
 
 def content_stems(text: str, languages: tuple[str, ...] = (ENGLISH,)) -> list[str]:
+    """The stems of the words of `text` that are no stopwords, in its order."""
     return [stem(term, languages) for term in content_terms(text)]
 
 

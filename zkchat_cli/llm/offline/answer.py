@@ -82,9 +82,9 @@ class WantedCall(NamedTuple):
 
 
 class AskedTurn(NamedTuple):
-    """The messages of a request by what they are to the question: the messages before it, its
-    documents, and the messages after it, with calls and results. `position` is that of the
-    question; -1 if there is none.
+    """The messages of a request around its last question: those before it, the question's
+    documents, and those after it, with calls and results. `position` is the question's index; -1 if
+    there is none.
     """
 
     position: int
@@ -113,7 +113,7 @@ class AskedTurn(NamedTuple):
 
     @property
     def named_paths(self) -> set[str]:
-        """The documents that the user named, as far as their text is there."""
+        """The named documents with a text in the prompt."""
         reads = {
             call.id
             for message in self.after
@@ -194,7 +194,7 @@ def _first_calls(
 
 def _unread_paths(documents: Sequence[PromptMessage], read: Set[str]) -> list[str]:
     """The paths of named documents that are not among those that were read."""
-    # The first is the message's own, if there is a text
+    # The first document belongs to the message itself, if there is a text
     first = 1 if read else 0
     paths = [path for message in documents for path in message.source_ids[first:]]
     return [path for path in paths if path not in read]
@@ -203,7 +203,7 @@ def _unread_paths(documents: Sequence[PromptMessage], read: Set[str]) -> list[st
 def _answer_from_notes(
     question: AnalyzedQuestion, turn: AskedTurn, similarities: Similarities | None
 ) -> OfflineAnswer:
-    """The answer by remembered facts and by the excerpts that the tools have found."""
+    """The answer from remembered facts and the excerpts that the tools have found."""
     excerpts = _read_excerpts([*turn.documents, *turn.results])
     facts = _relevant_facts(question, turn.before)
     problem = None if excerpts else _answer_without_excerpts(turn, facts)

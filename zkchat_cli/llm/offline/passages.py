@@ -27,8 +27,8 @@ from zkchat_cli.text.truncate import truncate
 PassageKind = Literal["prose", "item", "row", "code"]
 # Characters of a piece; a longer one is cut at a word and marked with an ellipsis
 LONGEST = 480
-# Characters up to which sentences that follow each other are one piece: many a sentence means
-# little without the next
+# Most characters of sentences that are joined to one piece: many a sentence means little without
+# the next
 MAX_GROUP = 240
 # Characters of a line that says what the code below it is
 MAX_LABEL = 80
@@ -36,8 +36,8 @@ MAX_LABEL = 80
 # have this mark
 ITEM_SEPARATOR = " • "
 COLONS = (":", "：")
-# A paragraph with so many lines, none longer, is a list without marks: prose has longer lines, or
-# sentences
+# A paragraph of at least so many lines, all of them short, is a list without marks: prose has
+# longer lines, or sentences
 FEWEST_LINES = 3
 LONGEST_LINE = 60
 _LINK = lazy_pattern(
@@ -60,8 +60,7 @@ class QuotablePassage(NamedTuple):
     kind: PassageKind
     headings: tuple[str, ...]
     position: int
-    # What it is, besides the headings: the header of the table for a row, the short line above for
-    # code
+    # The header of the table for a row; the short line above for code
     label: str = ""
 
 
@@ -214,8 +213,8 @@ def _extend_lead(
 
 def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:
     """The passage as a reader of the note sees it: without tags, list marks and the targets of
-    links; code stays in its backticks. As it is written, if the rendered words could not be
-    verified as a quotation of the excerpt; None if neither could.
+    links; code stays in its backticks. It is left as written if the rendered words could not be
+    verified as a quotation of the excerpt; None if neither form could.
     """
     written = passage.text
     if passage.kind != "code" and _HAS_MARKUP.search(written):
@@ -292,7 +291,7 @@ def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[_Piece]:
 
 
 def _is_line_of_code(line: str) -> bool:
-    """Whether a line says something: no fence of code that is shown in other code."""
+    """Whether a line is more than the fence of a code block that is shown in other code."""
     return not line.startswith(("```", "~~~")) and any(map(str.isalnum, line))
 
 

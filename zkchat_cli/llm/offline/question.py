@@ -24,7 +24,7 @@ from zkchat_cli.text.words import content_terms, is_filler, language_of, stem, s
 # Only the first words of a message count: a pasted page does not make a better question
 MAX_WORDS = 64
 MAX_TOPIC_WORDS = 12
-# Characters of a query
+# Most characters of a query
 MAX_QUERY = 400
 # A message with a pronoun and more words than these has a subject of its own
 MAX_PRONOUN_WORDS = 4

@@ -71,7 +71,7 @@ class RankedQuote(NamedTuple):
 
     @property
     def is_question(self) -> bool:
-        """Whether it asks instead of answering."""
+        """Whether the passage is a question, and so no answer."""
         return self.text.endswith(("?", "？"))
 
     @property

@@ -1,5 +1,5 @@
-"""Which passages of the notes answer a question, and how surely: by words and, with a sentence
-model, by meaning. Deterministic and pure.
+"""Ranks the passages of notes as answers to a question, by words and, with a sentence model, by
+meaning. Deterministic and pure.
 
 `rank_passages` is a pipeline of values: the quotes of the excerpts, the vocabulary of these, the
 weights of the question's words, how much of the question each quote covers, how similar the
@@ -215,7 +215,9 @@ def _confidence_by_meaning(
 def _confidence_by_words(
     quotes: Sequence[RankedQuote], weights: TermWeights, covered: float
 ) -> Confidence:
-    """By the covered share of the question, or by the characters of a Chinese one in a title."""
+    """The confidence by the covered share of the question, or by the share of a Chinese question's
+    characters in a title.
+    """
     of_characters = weights.characters()
     titles = {quote.excerpt.title for quote in quotes}
     in_title = max((of_characters.share(_characters(title)) for title in titles), default=0.0)

@@ -1,5 +1,5 @@
-"""Which ranked quotes an answer shows: those that differ and fit a screen, and sections if no quote
-is sure enough. Pure.
+"""Selects the ranked quotes for an answer: quotes that differ and fit a screen, or sections if no
+quote is sure enough. Pure.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ SOURCE_CHARACTERS = 160
 """Characters of the quotes in an answer and of each row in the list of their sources: they fit a
 screen of 24 rows. A source often takes two rows.
 """
-# Notes cited for the same sentence
+# Most notes that are cited for the same sentence
 MAX_SOURCES = 2
 # A further quote must be worth at least this share of the best one
 MIN_SHARE = 0.6

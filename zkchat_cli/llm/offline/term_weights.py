@@ -25,7 +25,7 @@ ABOVE_WEIGHT = 0.5
 
 
 class PassageVocabulary(NamedTuple):
-    """How many passages have each word, in them or above them."""
+    """How many passages have each word, in their text or above it."""
 
     counts: Mapping[str, int]
     passages: int

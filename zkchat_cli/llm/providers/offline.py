@@ -25,7 +25,7 @@ class OfflineModel(Model):
     name: str = "offline"
 
     def prepare(self) -> None:
-        """Load the question analysis and the ranking, which no one needs before the first
+        """Load the question analysis and the ranking. Nothing needs them before the first
         question.
         """
         from zkchat_cli.llm.offline import answer  # noqa: F401

@@ -22,8 +22,8 @@ from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.numbers import whole_number
 
 DEFAULT_MAX_WINDOW = 32768
-"""Tokens of window to use unless the user asks for more: memory for a model's whole 128k exceeds
-what many machines have.
+"""The largest window to use unless the user asks for more, in tokens: many machines have too little
+memory for a model's whole 128k.
 """
 
 DEFAULT_PORT = 11434
@@ -38,7 +38,7 @@ THINK_VALUES: dict[Effort, str | bool] = {
     "xhigh": "high",
     "max": "high",
 }
-"""What Ollama's `think` is for each effort: it knows three."""
+"""The value of Ollama's `think` for each effort; Ollama knows three levels."""
 THINKING_REFUSAL = Refusal(
     re.compile(r"(?i)does not support thinking"),
     leave_out("think"),
@@ -106,7 +106,7 @@ class OllamaModel(RemoteModel):
 
         shown = self.server.fetch("/api/show", {"model": self.model})
         found = ollama_context_window(shown)
-        # Older servers list none
+        # Older servers do not list capabilities
         if isinstance(abilities := shown.get("capabilities"), list):
             self.calls_tools = "tools" in abilities
         if found is None:

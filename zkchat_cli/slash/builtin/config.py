@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.config import loader
+from zkchat_cli.config import loader, provider_tables
 from zkchat_cli.slash.base import Lines, Topic, declare_command, split_first_word
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -43,11 +43,11 @@ def _setting_lines(values: Mapping[str, object], key: str) -> Iterator[StyledLin
         default = StyledSpan(f"default: {loader.as_toml(defaults[each])}", "dim")
         yield StyledLine((name, value), () if is_default else (default,))
     if key in values:
-        yield styled_line(f"  {loader.describe_setting(key)}", "dim")
+        yield styled_line(f"  {provider_tables.describe_setting(key)}", "dim")
 
 
 def _keys(_session: ZkChatSession) -> dict[str, str]:
-    return {key: loader.describe_setting(key) for key in loader.default_values()}
+    return {key: provider_tables.describe_setting(key) for key in loader.default_values()}
 
 
 COMMAND = declare_command(config, Topic.SETTINGS, order=30, argument="[KEY [VALUE]]", values=_keys)

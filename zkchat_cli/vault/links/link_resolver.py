@@ -1,4 +1,4 @@
-"""What links of the vault point to, and which notes a broken one may mean."""
+"""Finds what links of the vault point to, and suggests notes for broken ones."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice

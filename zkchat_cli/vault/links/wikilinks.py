@@ -100,8 +100,11 @@ def link_key(target: str) -> str:
 
 
 def strip_suffix(path: str) -> str:
+    """The path without the suffix of a note; another path as it is."""
     stem, _, suffix = path.rpartition(".")
-    return stem if stem and f".{suffix}".lower() in NOTE_SUFFIXES else path
+    if stem and f".{suffix}".lower() in NOTE_SUFFIXES:
+        return stem
+    return path
 
 
 def possible_names(path: str) -> Iterator[str]:

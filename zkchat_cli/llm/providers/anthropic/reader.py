@@ -21,8 +21,8 @@ LONGEST_QUOTE = 160
 _NUMBER = re.compile(r"\[(\d{1,9})\]")
 _QUOTE_MARKS = re.compile('[“”„«»‹›"「」『』|`]')
 _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
-"""The deltas that the SDK gets: it would parse the arguments of a tool call anew with each piece,
-and give up if they are not JSON.
+"""The deltas to pass on to the SDK. The pieces of a tool call's arguments are not among them: the
+SDK would parse the arguments anew with each piece, and give up if they are not JSON.
 """
 NOTHING = ReadEvent("", "")
 

@@ -34,7 +34,7 @@ answer.
 """
 MIN_THINKING_BUDGET = 1024
 MIN_ANSWER = 4096
-# Tokens of answer to request, thinking included, unless the user sets a number
+# Tokens to request for an answer and its thinking, unless the user sets a number
 MAX_ANSWER = 64_000
 MAX_ANSWER_OF_OLDER = 8192
 # The highest temperature that the API takes

@@ -30,7 +30,7 @@ from zkchat_cli.text.numbers import whole_number
 CHAT = "openai"
 # Bytes of the tokens of a prompt as a list of numbers
 MAX_TOKENS_BYTES = 20_000_000
-# Letters and digits of a call's id for Mistral
+# Letters and digits in the id of a call for Mistral
 SHORT_ID = 9
 
 
@@ -88,8 +88,8 @@ class ChatCompletionsReader(ChatReader):
         self.hidden_bytes += added.size
 
     def _add_reasoning_detail(self, detail: Mapping[str, Any]) -> None:
-        """Keep a detail as it came, because OpenRouter needs it back so; the text of one detail
-        comes in pieces.
+        """Keep a detail unchanged, because OpenRouter needs it back; the text of a detail comes in
+        pieces.
         """
         self.hidden_bytes += len(str(detail))
         last = self._reasoning_details[-1] if self._reasoning_details else {}
@@ -106,7 +106,7 @@ class ChatCompletionsReader(ChatReader):
                 last[name] = value
 
     def thinking(self) -> ThinkingBlocks | None:
-        """What OpenRouter, DeepSeek and Gemini want back: keys of the message, and of its calls."""
+        """The keys of the message and its calls that OpenRouter, DeepSeek and Gemini need back."""
         block: dict[str, Any] = {
             "reasoning_details": self._reasoning_details,
             "reasoning_content": self._reasoning_content,

@@ -1,4 +1,6 @@
-"""What servers do not say about models (November 2026). A model works without an entry."""
+"""Facts about models that their servers do not report (November 2026). A model works without an
+entry.
+"""
 
 INPUT_TOKENS = {
     "gpt-4-turbo": 128_000,
@@ -20,7 +22,9 @@ O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", 
 REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")
 """Prefixes of OpenAI's models that take no temperature."""
 NEVER_REASONING = ("gpt-3", "gpt-4", "chatgpt", "gpt-5-chat")
-"""Prefixes of models that refuse settings of reasoning; others that do are called again without."""
+"""Prefixes of models that refuse settings of reasoning. Any other model that refuses them is called
+again without them.
+"""
 WITHOUT_TOOLS = (
     "chatgpt-4o",
     "gpt-4o-search",
@@ -41,9 +45,7 @@ WITHOUT_TOOLS = (
     "stablelm",
     "olmo",
 )
-"""Beginnings of the names of models with templates that take no tools, or that were not trained to
-call any.
-"""
+"""Prefixes of models that were not trained to call tools, or have templates without tools."""
 
 
 def input_tokens(model: str) -> int | None:

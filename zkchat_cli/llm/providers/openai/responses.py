@@ -39,8 +39,8 @@ class ResponsesReader(ChatReader):
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
         self._items: list[dict[str, Any]] = []
-        """The finished items of the output: reasoning as it came, and of other items what the
-        message itself does not have.
+        """The finished items of the output: reasoning unchanged, and other items without what the
+        message itself has.
         """
         self._streams = False
 
@@ -128,7 +128,7 @@ def _read_reasoning(event: Mapping[str, Any]) -> str:
 
 def _known_reasoning(item: Mapping[str, Any]) -> dict[str, Any]:
     """An item of reasoning with the keys that the API takes back."""
-    # mojentic has imported it
+    # Deferred: mojentic has imported it when this runs
     from openai.types.responses import ResponseReasoningItem
 
     known = {
@@ -195,8 +195,8 @@ class OpenAIResponsesModel(OpenAIModel):
 
 
 def _cache_key(request: Request) -> str:
-    """Equal for prompts with the same beginning, so that OpenAI sends them to the server that has
-    it in its cache.
+    """A key that is equal for prompts with the same beginning: OpenAI sends them to the server that
+    has this beginning in its cache.
     """
     first = request.messages[0].content if request.messages else ""
     digest = blake2b(first.encode("utf-8", "replace"), digest_size=KEY_BYTES)
@@ -227,7 +227,7 @@ def _answer_items(message: PromptMessage) -> Iterator[dict[str, Any]]:
     order = message.thinking_for(RESPONSES)
     if all(item["type"] != "message" for item in order):
         order = ({"type": "message"}, *order)
-    # One text, because the texts of several items are one
+    # The message has the texts of all its items as one
     texts = [message.content] if message.content else []
     calls = list(message.tool_calls)
     for item in order:

@@ -25,7 +25,6 @@ class SqliteChunkIndex:
         self._allowed = allowed
 
     def read(self, ids: Sequence[int]) -> list[ContentChunk]:
-        """See `ChunkIndex`."""
         sql = """
             SELECT notes.path, title, heading, start_line, end_line, text, headings, chunks.key
             FROM json_each(?) AS wanted
@@ -45,7 +44,6 @@ class SqliteChunkIndex:
     def candidates(
         self, ids: Sequence[int], allowed: NoteFilter | None = None
     ) -> list[RankingCandidate]:
-        """See `ChunkIndex`."""
         # Parses notes: 6 ms, and the budget bar comes first
         from zkchat_cli.vault.note_parser import BYTES_PER_TOKEN, estimate_size
 
@@ -66,7 +64,6 @@ class SqliteChunkIndex:
     def places(
         self, ids: Sequence[int], keys: Sequence[int], allowed: NoteFilter | None = None
     ) -> list[ChunkPlace]:
-        """See `ChunkIndex`."""
         within = self._allowed.condition("note_id", allowed if keys else None)
         sql = f"""
             SELECT id, note_id, key FROM chunks WHERE id IN (
@@ -79,12 +76,10 @@ class SqliteChunkIndex:
         return [ChunkPlace(*row) for row in rows]
 
     def first_of_note(self, note_id: int, limit: int) -> list[int]:
-        """See `ChunkIndex`."""
         sql = "SELECT id FROM chunks WHERE note_id = ? ORDER BY id LIMIT ?"
         return [id_ for (id_,) in self._database.rows(sql, note_id, limit)]
 
     def keys(self) -> list[int]:
-        """See `ChunkIndex`."""
         sql = """
             WITH linked AS (
                 SELECT target, COUNT(DISTINCT note_id) AS notes FROM links
@@ -104,7 +99,6 @@ class SqliteChunkIndex:
         return [key for (key,) in self._database.rows(sql)]
 
     def texts(self, keys: Sequence[int]) -> dict[int, ChunkText]:
-        """See `ChunkIndex`."""
         sql = """
             SELECT key, title, headings, text FROM chunks JOIN notes ON notes.id = note_id
             WHERE key IN (SELECT value FROM json_each(?))

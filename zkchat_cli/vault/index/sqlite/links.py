@@ -55,31 +55,25 @@ class SqliteLinkIndex:
         self._chunks = chunks
 
     def links_from(self, path: str) -> list[LinkRow]:
-        """See `LinkIndex`."""
         return self._link_rows("notes.path = ?", path)
 
     def links_to(self, path: str) -> list[LinkRow]:
-        """See `LinkIndex`."""
         return self._link_rows("links.target = ? AND notes.path != links.target", path)
 
     def links_between(self, source: str, target: str) -> list[LinkRow]:
-        """See `LinkIndex`."""
         return self._link_rows("notes.path = ? AND links.target = ?", source, target)
 
     def broken_links(self) -> list[BrokenLinkRow]:
-        """See `LinkIndex`."""
         sql = "SELECT DISTINCT raw, text FROM links WHERE status = 'broken'"
         texts: dict[str, str] = dict(self._database.rows(sql))
         rows = self._link_rows("links.status = 'broken'")
         return [BrokenLinkRow(row, texts[row.raw]) for row in rows]
 
     def edges(self, paths: Sequence[str], direction: Direction) -> set[LinkEdge]:
-        """See `LinkIndex`."""
         rows = self._database.rows(_EDGES[direction], paths=json.dumps(paths))
         return {LinkEdge(here, there) for here, there in rows}
 
     def notes_linking(self, path: str, keys: Sequence[str]) -> list[str]:
-        """See `LinkIndex`."""
         sql = """
             SELECT DISTINCT notes.path FROM links JOIN notes ON notes.id = links.note_id
             WHERE links.target = ? OR links.key IN (SELECT value FROM json_each(?))
@@ -88,7 +82,6 @@ class SqliteLinkIndex:
         return [source for (source,) in self._database.rows(sql, path, json.dumps(keys))]
 
     def notes_linked_in_chunk(self, chunk_id: int) -> list[int]:
-        """See `LinkIndex`."""
         sql = """
             SELECT DISTINCT notes.id
             FROM chunks JOIN links USING (note_id) JOIN notes ON notes.path = links.target

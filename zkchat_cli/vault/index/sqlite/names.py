@@ -15,16 +15,13 @@ class SqliteNameIndex:
         self._database = database
 
     def has_file(self, path: str) -> bool:
-        """See `NameIndex`."""
         return bool(self._database.rows("SELECT 1 FROM names WHERE path = ?", path))
 
     def with_key(self, key: str) -> list[LinkName]:
-        """See `NameIndex`."""
         sql = "SELECT path, kind, spelled FROM names WHERE key = ?"
         return _link_names(self._database.rows(sql, key))
 
     def with_ids(self, ids: Sequence[int]) -> list[LinkName]:
-        """See `NameIndex`."""
         sql = """
             SELECT names.path, kind, spelled
             FROM json_each(?) AS wanted CROSS JOIN names ON names.rowid = wanted.value
@@ -32,12 +29,10 @@ class SqliteNameIndex:
         return _link_names(self._database.rows(sql, json.dumps(ids)))
 
     def with_pairs(self, pairs: str, limit: int) -> list[int]:
-        """See `NameIndex`."""
         sql = "SELECT rowid FROM name_pairs WHERE name_pairs MATCH ? LIMIT ?"
         return [id_ for (id_,) in self._database.rows(sql, f'"{pairs}"', limit)]
 
     def aliases_and_titles(self) -> list[LinkName]:
-        """See `NameIndex`."""
         sql = """
             SELECT path, kind, spelled FROM names
             WHERE kind IN ('alias', 'title') ORDER BY kind, key, path

@@ -34,21 +34,17 @@ class SqliteNoteIndex:
 
     @property
     def is_usable(self) -> bool:
-        """See `NoteIndex`."""
         return schema.is_usable(self.database)
 
     @property
     def is_new(self) -> bool:
-        """See `NoteIndex`."""
         return schema.stored_version(self.database) == 0
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """See `NoteIndex`."""
         return self.database.snapshot()
 
     @contextmanager
     def update(self, files: VaultFiles, *, anew: bool = False) -> Iterator[IndexUpdate]:
-        """See `NoteIndex`."""
         # Parses notes: 6 ms, and the budget bar comes first
         from zkchat_cli.vault.index.sqlite.update import SqliteIndexUpdate
 
@@ -65,11 +61,9 @@ class SqliteNoteIndex:
             self.database.rows("PRAGMA wal_checkpoint (TRUNCATE)")
 
     def stamp(self) -> object:
-        """See `NoteIndex`."""
         return self.database.stamp()
 
     def files(self) -> VaultFiles:
-        """See `NoteIndex`."""
         stamps: dict[str, Stamp] = {}
         sql = "SELECT path, mtime_ns, ctime_ns, size FROM notes WHERE hash IS NOT NULL"
         for path, mtime, ctime, size in self.database.rows(sql):
@@ -79,23 +73,18 @@ class SqliteNoteIndex:
         return VaultFiles(stamps, {path for (path,) in attachments}, dict(problems))
 
     def sizes(self) -> IndexSizes:
-        """See `NoteIndex`. They are stored, because counting a million rows takes longer than a
-        search.
-        """
+        """The stored counts: counting a million rows takes longer than a search."""
         found = dict(self.database.rows("SELECT key, value FROM meta"))
         return IndexSizes(*(int(found[name]) for name in IndexSizes._fields))
 
     def problems(self) -> list[str]:
-        """See `NoteIndex`."""
         sql = "SELECT path || ': ' || text FROM problems ORDER BY path"
         return [problem for (problem,) in self.database.rows(sql)]
 
     def note_paths(self) -> list[str]:
-        """See `NoteIndex`."""
         return [path for (path,) in self.database.rows("SELECT path FROM notes ORDER BY path")]
 
     def newest_notes(self, chunks: int) -> list[str]:
-        """See `NoteIndex`."""
         sql = """
             SELECT path FROM (
                 SELECT note_id, max(id) AS last
@@ -107,7 +96,6 @@ class SqliteNoteIndex:
         return [path for (path,) in self.database.rows(sql, chunks)]
 
     def list_notes(self, wanted: NoteFilter) -> list[NoteEntry]:
-        """See `NoteIndex`."""
         values: list[object] = []
         condition = filter_condition(wanted, values)
         sql = f"SELECT path, title, tags FROM notes WHERE {condition} ORDER BY path"
@@ -117,14 +105,12 @@ class SqliteNoteIndex:
         return found
 
     def tag_counts(self) -> Counter[str]:
-        """See `NoteIndex`."""
         counts: Counter[str] = Counter()
         for (tags,) in self.database.rows("SELECT tags FROM notes WHERE tags != ''"):
             counts.update(tags.split("\n"))
         return counts
 
     def check_integrity(self) -> None:
-        """See `NoteIndex`."""
         [[result]] = self.database.rows("PRAGMA integrity_check(1)")
         if result != "ok":
             raise damage_error(self.database.file, result)

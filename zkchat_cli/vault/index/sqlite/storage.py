@@ -24,12 +24,10 @@ class SqliteIndexStorage:
         self.file = file
 
     def exists(self) -> bool:
-        """See `IndexStorage`."""
         # Faster than Path.exists, and called at every start
         return os.path.exists(self.file)  # noqa: PTH110, RUF100
 
     def open_index(self) -> SqliteNoteIndex:
-        """See `IndexStorage`."""
         with _OPEN_LOCK:
             if not _OPEN_COUNTS[self.file] and not checksum.is_intact(self.file):
                 raise damage_error(self.file, "it is not as it was written")
@@ -38,11 +36,9 @@ class SqliteIndexStorage:
         return index
 
     def open_in_memory(self) -> SqliteNoteIndex:
-        """See `IndexStorage`."""
         return SqliteNoteIndex(self.file, in_memory=True)
 
     def close(self, index: NoteIndex) -> None:
-        """See `IndexStorage`."""
         assert isinstance(index, SqliteNoteIndex)
         with _OPEN_LOCK:
             index.close()
@@ -50,13 +46,10 @@ class SqliteIndexStorage:
                 _OPEN_COUNTS[self.file] -= 1
 
     def delete(self) -> None:
-        """See `IndexStorage`."""
         delete_database(self.file)
 
     def write_checksum(self) -> None:
-        """See `IndexStorage`. Nothing is written while others in this process have the file
-        open.
-        """
+        """Nothing is written while others in this process have the file open."""
         with _OPEN_LOCK:
             if not _OPEN_COUNTS[self.file]:
                 checksum.write_checksum(self.file)

@@ -86,16 +86,13 @@ class SqliteIndexUpdate:
         return known
 
     def known_notes(self) -> Mapping[str, KnownNote]:
-        """See `IndexUpdate`."""
         return self._known
 
     def restamp_note(self, path: str, stamp: Stamp) -> None:
-        """See `IndexUpdate`."""
         sql = "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE id = ?"
         self._execute(sql, (*stamp, self._note_ids[path]))
 
     def put_note(self, content: NoteContent) -> None:
-        """See `IndexUpdate`."""
         known_id = self._note_ids.get(content.path)
         if known_id is not None:
             self._delete_content(content.path, known_id)
@@ -109,7 +106,6 @@ class SqliteIndexUpdate:
         self._pending_notes.add(note_id)
 
     def remove_note(self, path: str) -> None:
-        """See `IndexUpdate`."""
         note_id = self._note_ids[path]
         self._delete_content(path, note_id)
         self._execute("DELETE FROM notes WHERE id = ?", (note_id,))

@@ -81,7 +81,6 @@ class SqliteVectorStore:
         self._lock = threading.RLock()
 
     def close(self) -> None:
-        """See `VectorStore`."""
         with self._lock:
             if self._connection:
                 with suppress(sqlite3.Error):
@@ -90,7 +89,6 @@ class SqliteVectorStore:
             self._signs = None
 
     def count_windows(self) -> int:
-        """See `VectorStore`."""
         sql = """
             SELECT COALESCE(SUM(length(bits)) / (8 * ((dimensions + 63) / 64)), 0)
             FROM signatures, embedder
@@ -99,15 +97,12 @@ class SqliteVectorStore:
 
     @property
     def is_empty(self) -> bool:
-        """See `VectorStore`."""
         return self._load() is None
 
     def missing_keys(self, keys: Sequence[int]) -> list[int]:
-        """See `VectorStore`."""
         return self._run(lambda db, _: _missing_keys(db, keys), list(dict.fromkeys(keys)))
 
     def nearest(self, vector: "Vector", limit: int) -> dict[int, float]:
-        """See `VectorStore`."""
         from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
 
         signs = self._load()
@@ -126,13 +121,11 @@ class SqliteVectorStore:
         return dict(sorted(cosines.items(), key=lambda item: -item[1]))
 
     def cosines(self, vector: "Vector", keys: Collection[int]) -> dict[int, float]:
-        """See `VectorStore`."""
         from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
 
         return best_cosines(vector, self._packed("key", keys))
 
     def sample_cosines(self, vector: "Vector") -> list[float]:
-        """See `VectorStore`."""
         from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
 
         with self._lock:
@@ -158,7 +151,6 @@ class SqliteVectorStore:
 
     @contextmanager
     def claim(self, keys: Sequence[int]) -> Iterator[list[int] | None]:
-        """See `VectorStore`."""
         # Closing rolls back what was not committed
         with self._errors(), closing(connect(self.file, PAGE_SIZE)) as connection:
             _prepare(connection, self.file)
@@ -188,7 +180,6 @@ class SqliteVectorStore:
             raise
 
     def add(self, key: int, vectors: "Sequence[Vector]") -> None:
-        """See `VectorStore`."""
         from zkchat_cli.vault.search.vector_math import pack_integers, pack_signs  # imports numpy
 
         assert self._claimed
@@ -204,7 +195,6 @@ class SqliteVectorStore:
             self._claimed.execute(sql, (added, pack_integers(vectors)))
 
     def prune(self, used: Collection[int]) -> None:
-        """See `VectorStore`."""
 
         def delete(db: sqlite3.Connection, _: int) -> None:
             stored = db.execute("SELECT id, key FROM signatures")

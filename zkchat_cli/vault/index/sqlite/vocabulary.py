@@ -14,11 +14,9 @@ class SqliteVocabulary:
         self._database = database
 
     def languages(self) -> tuple[str, ...]:
-        """See `Vocabulary`."""
         return tuple((self._database.meta("languages") or "").split())
 
     def with_stems(self, language: str, stems: Sequence[str]) -> list[WordCount]:
-        """See `Vocabulary`."""
         sql = """
             SELECT stem, term, chunks, notes FROM vocabulary
             WHERE language = ? AND stem IN (SELECT value FROM json_each(?))
@@ -27,7 +25,6 @@ class SqliteVocabulary:
         return [WordCount(*row) for row in rows]
 
     def with_part(self, language: str, part: str, limit: int) -> list[WordCount]:
-        """See `Vocabulary`."""
         sql = """
             SELECT stem, term, chunks, notes FROM vocabulary
             WHERE language = ? AND (stem LIKE ? OR stem LIKE ?) LIMIT ?

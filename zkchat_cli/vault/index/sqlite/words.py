@@ -25,7 +25,6 @@ class SqliteWordIndex:
         self._allowed = allowed
 
     def count_chunks(self, match: WordMatch, most: int | None = None) -> int:
-        """See `WordIndex`."""
         return self._count("words", match, most)
 
     def find_chunks(
@@ -37,12 +36,10 @@ class SqliteWordIndex:
         allowed: NoteFilter | None = None,
         weights: Sequence[float] | None = None,
     ) -> list[int]:
-        """See `WordIndex`."""
         expression = match_expression(match, without)
         return self._find("words", expression, limit, allowed, weights)
 
     def count_named(self, match: WordMatch, most: int | None = None) -> int:
-        """See `WordIndex`."""
         return self._count("note_words", match, most)
 
     def find_named(
@@ -54,12 +51,10 @@ class SqliteWordIndex:
         allowed: NoteFilter | None = None,
         weights: Sequence[float] | None = None,
     ) -> list[int]:
-        """See `WordIndex`."""
         expression = match_expression(match, without)
         return self._find("note_words", expression, limit, allowed, weights)
 
     def notes_with_chunk(self, match: WordMatch, limit: int, *, ranked: bool) -> list[str]:
-        """See `WordIndex`."""
         order = "bm25(words)" if ranked else "rowid"
         sql = f"""
             SELECT path FROM (
@@ -80,7 +75,6 @@ class SqliteWordIndex:
         allowed: NoteFilter,
         by_date: bool,
     ) -> list[int]:
-        """See `WordIndex`."""
         self._allowed.fill(allowed)
         wanted = "TRUE"
         if without:
