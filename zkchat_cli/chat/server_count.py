@@ -29,8 +29,8 @@ def prompt_request(turn: TurnInProgress, prompt: Prompt) -> Request:
 def count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:
     """The server's count of the tokens in a prompt that may be too long.
 
-    None if the prompt cannot be too long (no token is shorter than a byte), or if the server does
-    not count.
+    None if zkchat's own count is exact, if the prompt cannot be too long (no token is shorter than
+    a byte), or if the server does not count.
     """
     model = turn.runtime.model
     if model.exact or _largest_count(prompt) <= prompt.usage.effective_limit:

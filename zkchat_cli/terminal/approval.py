@@ -111,8 +111,7 @@ def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
 def choose_approval(
     screen: Screen, ask: ReadAnswer | None, *, unsafe: bool, yes: bool
 ) -> Approve | None:
-    """What approves changes: the user through `ask`, or with `yes` everything, where nobody can be
-    asked.
+    """What approves changes: `ask` lets the user decide; without it, `yes` approves all of them.
 
     None refuses all changes. Raises UsageError for contradictory flags.
     """
