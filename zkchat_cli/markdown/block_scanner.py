@@ -59,6 +59,7 @@ _BLANK = ScannedLine("blank")
 _CONTAINER_BEGINS = frozenset(" \t\r>")
 # First characters of what may be more than a paragraph's next line
 _MAY_BEGIN_BLOCK = frozenset("-+*#=_`~|:[0123456789")
+_MAY_BEGIN_ITEM = frozenset("-+*0123456789")
 _ROWS = ("table", "delimiter")
 _QUOTE = lazy_pattern(r"(?:[ \t]*+>)++[ \t]?")
 _ITEM = lazy_pattern(rf"{LIST_MARKER}(?:[ \t]{{1,4}}|$)")
@@ -112,8 +113,8 @@ class BlockScanner:
         end = len(line)
         quotes = 0
         at = end - len(line.lstrip(" \t\r"))
-        indent = _columns(line, 0, at)
-        is_code = not self._in_paragraph and self._is_code_indent(indent)
+        indent = _columns(line, 0, at) if at else 0
+        is_code = indent >= 4 and not self._in_paragraph and self._is_code_indent(indent)
         may_be_quote = line.startswith(">", at) and (self.fence is not None or not is_code)
         quote = _QUOTE.match(line) if may_be_quote else None
         if quote:
@@ -132,10 +133,10 @@ class BlockScanner:
         return self._scan_text(line, at, quotes, indent)
 
     def _is_code_indent(self, indent: int) -> bool:
-        """Whether a line with this indentation is code if no paragraph is open: four columns more
-        than the content of the list item that it is in.
+        """Whether a line indented by at least four columns is code if no paragraph is open: then it
+        has four more than the content of the list item that it is in.
         """
-        return indent >= 4 and not self._item <= indent < self._item + 4
+        return not self._item <= indent < self._item + 4
 
     def _scan_fenced(self, line: str, fence: Fence, place: _Place) -> ScannedLine | None:
         """Scan a line in an open code block; None if its container ends here, and the block."""
@@ -238,6 +239,8 @@ class BlockScanner:
 
 def _item_marker(line: str, at: int) -> re.Match[str] | None:
     """The marker of a list item that begins here; `- - -` is a rule."""
+    if line[at] not in _MAY_BEGIN_ITEM:
+        return None
     marker = _ITEM.match(line, at)
     if marker and line.startswith(line[at], marker.end()) and _RULE.match(line, at):
         return None

@@ -274,43 +274,52 @@ class InlineReader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._unclosed: set[str] = set()
+        # Those of the line that is being read, from its first backtick on
+        self._runs: _BacktickRuns | None = None
 
     def read(self, begin: int, end: int, *, at_start: bool = False) -> Sequence[InlineToken]:
         """The parts of the line that ends at `end`, from `begin` on. A comment that nothing closes
         goes to the end of the text, if it begins its line: `at_start` says that `begin` does.
         """
-        # Most lines of a note have no mark, and a generator for each would take a tenth longer
-        mark = _MARK.search(self._text, begin, end)
-        return list(self._tokens(mark, begin, end, at_start=at_start)) if mark else ()
-
-    def _tokens(
-        self, first: re.Match[str], begin: int, end: int, *, at_start: bool
-    ) -> Iterator[InlineToken]:
         text = self._text
-        runs: _BacktickRuns | None = None
-        mark: re.Match[str] | None = first
+        mark = _MARK.search(text, begin, end)
+        # Most lines of a note have no mark
+        if not mark:
+            return ()
+        tokens: list[InlineToken] = []
+        self._runs = None
         while mark:
-            start, at = mark.span()
-            token: InlineToken | None = None
-            match mark.lastgroup:
-                case "brackets":
-                    token = self._link(start, at, end)
-                case "backticks":
-                    runs = runs or _BacktickRuns(text, start, end)
-                    closing = runs.closing_end(at - start, at)
-                    token = InlineToken("code", start, closing) if closing is not None else None
-                case "tag":
-                    token = InlineToken("tag", start, at)
-                case "html" | "percent" | "dollars" if mark[0] in _CLOSING:
-                    token = self._spanning(mark[0], start, is_first=at_start and start == begin)
-                case "dollars":
-                    math = _MATH.match(text, start, end)
-                    token = InlineToken("math", *math.span()) if math else None
+            at = mark.end()
+            token = self._token(mark, end, is_first=at_start and mark.start() == begin)
             if token:
                 if not (isinstance(token.link, MarkdownLink) and token.link.is_web_address):
                     at = token.end
-                yield token
+                tokens.append(token)
             mark = _MARK.search(text, at, end) if at < end else None
+        return tokens
+
+    def _token(self, mark: re.Match[str], end: int, *, is_first: bool) -> InlineToken | None:
+        """The part of the line that begins with this mark, if it means anything."""
+        start, at = mark.span()
+        match mark.lastgroup:
+            case "brackets":
+                return self._link(start, at, end)
+            case "backticks":
+                return self._code(start, at, end)
+            case "tag":
+                return InlineToken("tag", start, at)
+            case "html" | "percent" | "dollars" if mark[0] in _CLOSING:
+                return self._spanning(mark[0], start, is_first=is_first)
+            case "dollars":
+                math = _MATH.match(self._text, start, end)
+                return InlineToken("math", *math.span()) if math else None
+        return None
+
+    def _code(self, start: int, at: int, end: int) -> InlineToken | None:
+        """The code that a run of backticks opens."""
+        self._runs = self._runs or _BacktickRuns(self._text, start, end)
+        closing = self._runs.closing_end(at - start, at)
+        return InlineToken("code", start, closing) if closing is not None else None
 
     def _link(self, start: int, at: int, end: int) -> InlineToken | None:
         """The link at a run of brackets: the inner two make a wikilink, the innermost one a

@@ -45,8 +45,12 @@ class FrontMatter:
         # Where zkchat itself saved the note from
         if "conversation" in self.written:
             return False
-        names = [name for name in self.written if not _NO_CONTENT.fullmatch(name)]
-        return not all(map(_NO_VALUE.fullmatch, self.texts(*names)))
+        for name in self.written:
+            if _NO_CONTENT.fullmatch(name):
+                continue
+            if not all(map(_NO_VALUE.fullmatch, self.texts(name))):
+                return True
+        return False
 
     def texts(self, *names: str) -> tuple[str, ...]:
         """The different values of those properties, in that order, without empty ones and with

@@ -69,12 +69,13 @@ class _MarkupReader:
         begin = 0
         above = 0
         kind_above = ""
-        for line in text.split("\n"):
+        front_lines = self._front_lines
+        for number, line in enumerate(text.split("\n"), start=1):
             end = begin + len(line)
-            self._line += 1
-            if self._line <= self._front_lines:
+            self._line = number
+            if number <= front_lines:
                 # `#` begins a comment in YAML
-                if not line.startswith("#"):
+                if "[[" in line and not line.startswith("#"):
                     self._read_front_line(begin, end)
             elif begin < self._resume:
                 kind_above = ""
@@ -82,14 +83,14 @@ class _MarkupReader:
             else:
                 scanned = scan(line)
                 kind = scanned.kind
-                if kind == "heading":
-                    title = _CLOSING_MARKS.sub("", line[scanned.start + scanned.level :])
-                    self._add_heading(self._line, scanned.level, title.strip())
                 if kind in _WITH_INLINE:
+                    if kind == "heading":
+                        title = _CLOSING_MARKS.sub("", line[scanned.start + scanned.level :])
+                        self._add_heading(number, scanned.level, title.strip())
                     self._read_inline(begin + scanned.start, end, at_start=True)
                 elif kind == "underline":
                     title = text[above:begin].strip()
-                    self._add_heading(self._line - 1, scanned.level, title, underlined=True)
+                    self._add_heading(number - 1, scanned.level, title, underlined=True)
                 elif kind in _CODE:
                     self._add_code(kind, kind_above)
                 kind_above = kind

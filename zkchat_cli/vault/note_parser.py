@@ -134,9 +134,16 @@ class _Section(NamedTuple):
 
 def estimate_size(text: str) -> int:
     """Tokens, estimated without a vocabulary: chunks need only be about equal."""
-    return -(
-        -(len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // BYTES_PER_TOKEN
-    )
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    return -(-size // BYTES_PER_TOKEN)
+
+
+def _line_sizes(text: str, lines: list[str]) -> list[int]:
+    """The `estimate_size` of each line."""
+    # Most notes are ASCII, and a call for each line takes longer than all else
+    if text.isascii():
+        return [-(-len(line) // BYTES_PER_TOKEN) for line in lines]
+    return [estimate_size(line) for line in lines]
 
 
 def chunk_note(
@@ -144,7 +151,7 @@ def chunk_note(
 ) -> tuple[NoteChunk, ...]:
     """The chunks of a note; with `properties` its front matter is one, too, the last."""
     lines = text.split("\n")
-    sizes = [*map(estimate_size, lines)]
+    sizes = _line_sizes(text, lines)
     found: list[NoteChunk] = []
     sections = _find_sections(lines, sizes, front_lines, markup.headings)
     code_ends = dict(markup.code)
@@ -154,10 +161,8 @@ def chunk_note(
         )
     for section in sections:
         for start, end in _split_section(section, lines, sizes, code_ends):
-            written = [line for line in range(start, end + 1) if lines[line - 1].strip()]
-            if written:
-                start = written[0]
-                end = written[-1]
+            start, end = _without_blank_ends(start, end, lines)
+            if start <= end:
                 heading, names = _find_headings(start, end, lines, markup.headings)
                 whole = "\n".join(lines[start - 1 : end])
                 most = len(whole)
@@ -173,6 +178,15 @@ def chunk_note(
         line = min(front_lines + 1, len(lines))
         found.append(NoteChunk(line, line, None, (), lines[line - 1]))
     return tuple(found)
+
+
+def _without_blank_ends(start: int, end: int, lines: list[str]) -> tuple[int, int]:
+    """The range without blank lines at its start and end; empty if all are blank."""
+    while start <= end and not lines[start - 1].strip():
+        start += 1
+    while start < end and not lines[end - 1].strip():
+        end -= 1
+    return start, end
 
 
 def _find_sections(
