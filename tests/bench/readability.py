@@ -111,12 +111,12 @@ FINDING_KINDS = (
 
 
 def measure(folder: Path) -> CodeFigures:
-    """The figures of all Python files below a folder."""
+    """The figures of a file, or of all Python files below a folder."""
     characters: list[int] = []
     findings: list[Finding] = []
     complex_functions: list[ComplexFunction] = []
     lines = nodes = statements = conditionals = comprehensions = functions = longest = 0
-    files = sorted(folder.rglob("*.py"))
+    files = [folder] if folder.is_file() else sorted(folder.rglob("*.py"))
     for file in files:
         text = file.read_text(encoding="utf-8")
         tree = ast.parse(text)
