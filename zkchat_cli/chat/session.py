@@ -7,7 +7,7 @@ same events.
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
@@ -18,7 +18,6 @@ from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.user_input import UserInput
 from zkchat_cli.chat.user_message import TypedTokens, UserMessageBuilder
-from zkchat_cli.context.compaction_plan import CompactionRequest
 from zkchat_cli.errors import ConfigError, ProviderError, UsageError, VaultError
 from zkchat_cli.llm.base import Request
 from zkchat_cli.memory.memory import Memory
@@ -32,6 +31,9 @@ from zkchat_cli.models.prompts import ContextUsage, Prompt, SentPrompt
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.vault import SCAN_SECONDS
+
+if TYPE_CHECKING:
+    from zkchat_cli.context.compaction_plan import CompactionRequest
 
 LOOK_AHEAD_SECONDS = 0.5
 """How long a scan counts as current while a message is typed, instead of SCAN_SECONDS. Saving a
@@ -348,6 +350,9 @@ class ZkChatSession:
         (default: the settings', fewer when they do not fit). `preview` only reports, though it may
         call the model. The figures are of the prompt with all turns that no summary covers.
         """
+        # Most conversations are never compacted by command
+        from zkchat_cli.context.compaction_plan import CompactionRequest
+
         request = CompactionRequest(None, instructions, target, keep, preview)
         running = self.compaction_events(request)
         while True:
@@ -358,7 +363,7 @@ class ZkChatSession:
                 return compaction
 
     def compaction_events(
-        self, request: CompactionRequest
+        self, request: "CompactionRequest"
     ) -> Generator[events.Event, None, Compaction]:
         """`compact` as events. Closing the generator stops the model, and then nothing is
         stored.

@@ -38,7 +38,6 @@ from zkchat_cli.chat.turn_recorder import CompletedTurn, TurnRecorder
 from zkchat_cli.chat.user_input import UserInput
 from zkchat_cli.chat.user_message import UserMessageBuilder
 from zkchat_cli.citations.verify import VerificationResult
-from zkchat_cli.context.compaction_plan import CompactionRequest
 from zkchat_cli.context.prompt_size import advise_on_size
 from zkchat_cli.errors import (
     PromptTooLarge,
@@ -308,8 +307,9 @@ class TurnRunner:
         turn = self.turn
         if not turn.runtime.settings.context.auto_summarize or self.recorder.problem is not None:
             return
-        # This import takes 10 ms, and most turns do not need it
+        # These imports take 10 ms, and most turns do not need them
         from zkchat_cli.chat.compactor import Compactor
+        from zkchat_cli.context.compaction_plan import CompactionRequest
 
         request = CompactionRequest(reason, ask=ask, current=turn.sent_messages)
         compactor = Compactor(

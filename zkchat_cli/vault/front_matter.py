@@ -23,7 +23,7 @@ _NO_CONTENT = lazy_pattern(
 )
 _NO_VALUE = lazy_pattern(rf"true|false|{WIKILINK}", re.IGNORECASE)
 
-_CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
+_CLOSING = lazy_pattern(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.catalog import NoteCatalog
 from zkchat_cli.vault.edit.transaction import finish_interrupted
 from zkchat_cli.vault.index.manager import IndexManager
-from zkchat_cli.vault.index.port import NoteIndex
 from zkchat_cli.vault.index.sqlite.storage import SqliteIndexStorage
 from zkchat_cli.vault.index.sqlite.vector_store import SqliteVectorStore
 from zkchat_cli.vault.index.values import Progress
@@ -43,6 +42,7 @@ from zkchat_cli.vault.sections import chunk_headings
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.note_editor import NoteEditor
+    from zkchat_cli.vault.index.port import NoteIndex
     from zkchat_cli.vault.search.note_search import SearchResult
     from zkchat_cli.vault.search.snippet import Snippet
 
@@ -250,7 +250,7 @@ class Vault:
         exact = posixpath.normpath(replace_surrogates(inside.replace(os.sep, "/")))
         spellings = [exact, *(exact + suffix for suffix in NOTE_SUFFIXES)]
 
-        def find(index: NoteIndex) -> str | None:
+        def find(index: "NoteIndex") -> str | None:
             for spelling in spellings:
                 if index.names.has_file(spelling):
                     return spelling
@@ -330,7 +330,7 @@ class Vault:
         last. Never waits for a refresh.
         """
 
-        def update(index: NoteIndex) -> _NamesAtATime:
+        def update(index: "NoteIndex") -> _NamesAtATime:
             stamp = index.stamp()
             if self._completer and self._completer.stamp == stamp:
                 return self._completer

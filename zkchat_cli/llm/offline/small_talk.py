@@ -41,16 +41,16 @@ _COMPANIONS = frozenset(
 """Words that small talk may have, too."""
 _CJK_REPLIES = (
     (
-        re.compile(
+        lazy_pattern(
             "(?:非常|太)?(?:谢谢|謝謝|多谢|多謝|感谢|感謝|ありがとう|감사합니다)(?:你|您|啦|了|ございます)?"
         ),
         "不客气。\n",
     ),
     (
-        re.compile("(?:你好|您好|こんにちは|안녕하세요)(?:啊|呀)?"),
+        lazy_pattern("(?:你好|您好|こんにちは|안녕하세요)(?:啊|呀)?"),
         "你好！请问关于笔记的任何问题。\n",
     ),
-    (re.compile("(?:好的|好吧|好|明白|知道|了解|懂|再见|再見)(?:了|啦|吧)?"), "好的。\n"),
+    (lazy_pattern("(?:好的|好吧|好|明白|知道|了解|懂|再见|再見)(?:了|啦|吧)?"), "好的。\n"),
 )
 _ABOUT_ME = lazy_pattern(
     r"\b(?:what can you do|who are you|what are you|how (?:do|can) you (?:work|help)"

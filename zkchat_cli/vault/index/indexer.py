@@ -7,14 +7,16 @@ of equal chunks.
 from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
-from zkchat_cli.vault.index.port import NoteIndex
 from zkchat_cli.vault.index.values import KnownNote, NoteContent, Progress
 from zkchat_cli.vault.links.wikilinks import LinkName, fold_name, note_name
 from zkchat_cli.vault.note_parser import ParsedNote
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.index.port import NoteIndex
 
 
 class Changes(NamedTuple):
@@ -34,7 +36,7 @@ class _ReadNote(NamedTuple):
 
 
 def refresh(
-    index: NoteIndex, root: Path, files: VaultFiles, progress: Progress | None, *, anew: bool
+    index: "NoteIndex", root: Path, files: VaultFiles, progress: Progress | None, *, anew: bool
 ) -> Changes:
     """Index the files that are new or changed, or `anew` all."""
     added = 0

@@ -16,11 +16,11 @@ from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError
 from zkchat_cli.models.notes import IndexReport
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import VaultFiles
-from zkchat_cli.vault.index.port import IndexStorage, NoteIndex
 from zkchat_cli.vault.index.values import Progress
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.index.indexer import Changes
+    from zkchat_cli.vault.index.port import IndexStorage, NoteIndex
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 class IndexManager:
     """Threads may share it. The first question opens the index, or builds it."""
 
-    def __init__(self, root: Path, storage: IndexStorage, ignore: Sequence[str] = ()) -> None:
+    def __init__(self, root: Path, storage: "IndexStorage", ignore: Sequence[str] = ()) -> None:
         self.root = root
         self._storage = storage
         self._ignore = ignore
@@ -86,10 +86,10 @@ class IndexManager:
             rebuilt=rebuilt,
         )
 
-    def ask(self, question: Callable[[NoteIndex], T]) -> T:
+    def ask(self, question: Callable[["NoteIndex"], T]) -> T:
         """Ask the index; one that is missing, damaged or of another version is built first."""
 
-        def answer(index: NoteIndex) -> T:
+        def answer(index: "NoteIndex") -> T:
             with index.snapshot():
                 if index.is_usable:
                     return question(index)
@@ -99,7 +99,7 @@ class IndexManager:
         with self._lock:
             return self._run(answer)
 
-    def ask_if_free(self, question: Callable[[NoteIndex], T]) -> T | None:
+    def ask_if_free(self, question: Callable[["NoteIndex"], T]) -> T | None:
         """`ask`, or None while another thread uses the index."""
         if not self._lock.acquire(blocking=False):
             return None
@@ -108,7 +108,7 @@ class IndexManager:
         finally:
             self._lock.release()
 
-    def _run(self, work: Callable[[NoteIndex], T]) -> T:
+    def _run(self, work: Callable[["NoteIndex"], T]) -> T:
         """Work with the open index: with an empty one if it turns out to be damaged, with one in
         memory if it cannot be written.
         """
@@ -129,7 +129,7 @@ class IndexManager:
             self._index = self._storage.open_in_memory()
             return work(self._index)
 
-    def _open(self) -> NoteIndex:
+    def _open(self) -> "NoteIndex":
         """The index, opened if it is not yet."""
         if not self._index:
             self._index = self._storage.open_index()
@@ -137,7 +137,7 @@ class IndexManager:
 
     def _update(
         self,
-        index: NoteIndex,
+        index: "NoteIndex",
         only: Collection[str] | None = None,
         progress: Progress | None = None,
         *,

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
-from zkchat_cli.vault.index.port import NoteIndex
 from zkchat_cli.vault.index.values import LinkEdge, LinkRow
 
 if TYPE_CHECKING:
+    from zkchat_cli.vault.index.port import NoteIndex
     from zkchat_cli.vault.note_parser import ParsedNote
 
 # A note with more links than this, such as a list of all notes, says nothing about any two of them
@@ -40,7 +40,7 @@ class LinkRelation(NamedTuple):
 
 
 def shortest_path(
-    index: NoteIndex, source: str, target: str
+    index: "NoteIndex", source: str, target: str
 ) -> tuple[list[str], list[LinkRow]] | None:
     """The notes of a shortest path over links in either direction, always the same one, and the
     links between them, one less. The `target` of a link that is followed backwards is the note
@@ -65,7 +65,7 @@ def shortest_path(
     return notes, links
 
 
-def related_by_links(index: NoteIndex, path: str, limit: int) -> dict[str, LinkRelation]:
+def related_by_links(index: "NoteIndex", path: str, limit: int) -> dict[str, LinkRelation]:
     """The notes linked with `path` in either direction, and those that share neighbours with it,
     most related first. A common neighbour counts less the more links it has (Adamic and Adar 2003),
     a direct link as much as the rarest neighbour.

@@ -10,13 +10,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.text import words
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.vault.index.port import NoteIndex
 from zkchat_cli.vault.index.values import LinkRow
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, note_name
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.index.port import NoteIndex
 
 BORDER = "·"
 # Names with a group of characters, beyond which it is too common; all groups together may have
@@ -68,7 +70,7 @@ class _Similarity(NamedTuple):
 
 
 def suggest_names(
-    index: NoteIndex, name: str, limit: int, least: float = LEAST_SIMILARITY
+    index: "NoteIndex", name: str, limit: int, least: float = LEAST_SIMILARITY
 ) -> list[SimilarName]:
     """Names at least so similar to `name`, most similar first, with the paths of their notes, each
     note once.
@@ -87,7 +89,7 @@ def suggest_names(
     return [SimilarName(spelled, path) for path, spelled in notes.items()][:limit]
 
 
-def _names_sharing_pairs(index: NoteIndex, wanted: str) -> list[int]:
+def _names_sharing_pairs(index: "NoteIndex", wanted: str) -> list[int]:
     """The numbers of the names that share the most and rarest trigrams and pairs with a folded
     name. They are weighted here: FTS5's ranking takes five times as long.
     """

@@ -5,11 +5,13 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from zkchat_cli.text import words
-from zkchat_cli.vault.index.port import NoteIndex
 from zkchat_cli.vault.links.wikilinks import note_name, strip_suffix
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.index.port import NoteIndex
 
 # The notes of so many of the newest chunks are offered before anything is typed
 NEWEST_CHUNKS = 500
@@ -36,7 +38,7 @@ class NoteCompleter:
     its path.
     """
 
-    def __init__(self, index: NoteIndex) -> None:
+    def __init__(self, index: "NoteIndex") -> None:
         paths = index.note_paths()
         links = _shortest_links(paths)
         newest = index.newest_notes(NEWEST_CHUNKS)

@@ -8,10 +8,9 @@ the candidates are notes with these names, chunks with all of the words, and the
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.text.words import STOPWORDS, rarest_first
-from zkchat_cli.vault.index.port import NoteIndex
 from zkchat_cli.vault.index.values import NoteFilter
 from zkchat_cli.vault.index.word_match import Phrase, WordMatch, is_cjk
 from zkchat_cli.vault.search import ranking
@@ -19,6 +18,9 @@ from zkchat_cli.vault.search.fusion import sort_by_score
 from zkchat_cli.vault.search.query import SearchQuery
 from zkchat_cli.vault.search.ranking import ChunkRanking
 from zkchat_cli.vault.search.word_forms import find_forms
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.index.port import NoteIndex
 
 # Rows that the index ranks for a query, at 0.8 µs each
 MOST_RANKED = 8_000
@@ -52,7 +54,7 @@ class WordHits(NamedTuple):
     allowed: NoteFilter | None
 
 
-def find_by_words(index: NoteIndex, query: SearchQuery, limit: int) -> WordHits:
+def find_by_words(index: "NoteIndex", query: SearchQuery, limit: int) -> WordHits:
     """The chunks with the words of a query, more than `limit`. Phrases count as single words if
     nothing has them, and a guessed period does not count if no note has such a date.
     """
@@ -80,7 +82,7 @@ class _WordSearch:
     """One query. Numbers are of chunks."""
 
     def __init__(
-        self, index: NoteIndex, query: SearchQuery, exact: Collection[str], pool: int
+        self, index: "NoteIndex", query: SearchQuery, exact: Collection[str], pool: int
     ) -> None:
         """`exact` are words that have no other forms; `pool` is the number of candidates."""
         self._index = index

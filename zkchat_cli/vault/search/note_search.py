@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
-from zkchat_cli.vault.index.port import NoteIndex
 from zkchat_cli.vault.index.values import ChunkPlace
 from zkchat_cli.vault.search.fusion import fuse
 from zkchat_cli.vault.search.lexical import find_by_words
 from zkchat_cli.vault.search.query import SearchQuery
 from zkchat_cli.vault.search.semantic import SemanticMatch
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.index.port import NoteIndex
 
 MOST_CHUNKS_OF_A_NOTE = 3
 FIRST_BY_WORDS = 40
@@ -38,7 +40,7 @@ class SearchResult(NamedTuple):
 
 
 def search(
-    index: NoteIndex, query: SearchQuery, match: SemanticMatch | None, limit: int
+    index: "NoteIndex", query: SearchQuery, match: SemanticMatch | None, limit: int
 ) -> SearchResult:
     """The best chunks by words and, with a `match`, by meaning, few from one note, with all
     scores.

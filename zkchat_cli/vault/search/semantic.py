@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models.notes import SemanticStatus
 from zkchat_cli.text.words import is_latin, language_of, terms
-from zkchat_cli.vault.index.port import VectorStore
 from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.search.embedder import Embedder, compute_vectors
 from zkchat_cli.vault.search.windows import windows_of_chunk
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.index.manager import IndexManager
+    from zkchat_cli.vault.index.port import VectorStore
     from zkchat_cli.vault.search.vector_math import Vector
 
 # Windows compared exactly, chosen by their signs
@@ -63,7 +63,7 @@ class SemanticSearch:
     def __init__(
         self,
         embedder: Embedder,
-        store: VectorStore,
+        store: "VectorStore",
         index: "IndexManager",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

@@ -4,12 +4,14 @@ two words.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS, stem_words
-from zkchat_cli.vault.index.port import Vocabulary
 from zkchat_cli.vault.index.values import WordCount
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.index.port import Vocabulary
 
 # Unknown words of a query that are looked up with one edit, 1 to 3 ms each
 MOST_CORRECTED = 8
@@ -27,7 +29,7 @@ class WordForms(NamedTuple):
     exact: int
 
 
-def find_forms(vocabulary: Vocabulary, wanted: Sequence[str]) -> dict[str, WordForms]:
+def find_forms(vocabulary: "Vocabulary", wanted: Sequence[str]) -> dict[str, WordForms]:
     """The forms of each word of a query. Words with a common form ("repeat", "repeating") are one,
     under the first of them.
 
@@ -67,7 +69,7 @@ def _union(first: WordForms, second: WordForms) -> WordForms:
     return WordForms(first.forms | second.forms, chunks, notes, first.exact + second.exact)
 
 
-def _replacement(vocabulary: Vocabulary, word: str, shortest: int) -> dict[str, WordForms]:
+def _replacement(vocabulary: "Vocabulary", word: str, shortest: int) -> dict[str, WordForms]:
     """What an unknown word may mean, by the words to search instead."""
     edits = set(words.edits(word, shortest))
     near = [forms for edited, forms in _look_up(vocabulary, edits).items() if edited in forms.forms]
@@ -85,7 +87,7 @@ def _frequency(forms: WordForms) -> tuple[object, ...]:
     return (forms.chunks + forms.notes, *sorted(forms.forms))
 
 
-def _compound(vocabulary: Vocabulary, word: str) -> dict[str, WordForms]:
+def _compound(vocabulary: "Vocabulary", word: str) -> dict[str, WordForms]:
     """The two known words that a compound consists of; empty if it is none."""
     pairs = words.compound_parts(word)
     known = _look_up(vocabulary, {part for pair in pairs for part in pair})
@@ -95,7 +97,7 @@ def _compound(vocabulary: Vocabulary, word: str) -> dict[str, WordForms]:
     return {}
 
 
-def _compounds_with(vocabulary: Vocabulary, word: str) -> dict[str, WordCount]:
+def _compounds_with(vocabulary: "Vocabulary", word: str) -> dict[str, WordCount]:
     """The compounds that begin or end with a word, in the languages that have many."""
     found: dict[str, WordCount] = {}
     if len(word) < words.SHORTEST_CONTAINED:
@@ -107,7 +109,7 @@ def _compounds_with(vocabulary: Vocabulary, word: str) -> dict[str, WordCount]:
     return found
 
 
-def _look_up(vocabulary: Vocabulary, wanted: Iterable[str]) -> dict[str, WordForms]:
+def _look_up(vocabulary: "Vocabulary", wanted: Iterable[str]) -> dict[str, WordForms]:
     """The known words with their forms. A stopword is no form of another word."""
     # The longest part of "note's" and "l'index"
     plain = {word: max(word.split("'"), key=len) for word in wanted}

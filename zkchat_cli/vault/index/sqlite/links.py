@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.truncate import truncate_around
-from zkchat_cli.vault.index.port import Direction
 from zkchat_cli.vault.index.sqlite.chunks import SqliteChunkIndex
 from zkchat_cli.vault.index.sqlite.database import IndexDatabase
 from zkchat_cli.vault.index.values import BrokenLinkRow, LinkEdge, LinkRow
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.index.port import Direction
 
 # Characters of the line around a link
 MAX_SNIPPET = 200
@@ -30,7 +32,7 @@ _EDGES_IN = """
     CROSS JOIN notes AS there ON there.id = links.note_id
     WHERE there.path != links.target
 """
-_EDGES: dict[Direction, str] = {
+_EDGES: dict["Direction", str] = {
     "out": _EDGES_OUT,
     "in": _EDGES_IN,
     "both": f"{_EDGES_OUT} UNION {_EDGES_IN}",
@@ -69,7 +71,7 @@ class SqliteLinkIndex:
         rows = self._link_rows("links.status = 'broken'")
         return [BrokenLinkRow(row, texts[row.raw]) for row in rows]
 
-    def edges(self, paths: Sequence[str], direction: Direction) -> set[LinkEdge]:
+    def edges(self, paths: Sequence[str], direction: "Direction") -> set[LinkEdge]:
         rows = self._database.rows(_EDGES[direction], paths=json.dumps(paths))
         return {LinkEdge(here, there) for here, there in rows}
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
-from zkchat_cli.vault.index.port import IndexUpdate
 from zkchat_cli.vault.index.sqlite import schema
 from zkchat_cli.vault.index.sqlite.chunks import SqliteChunkIndex
 from zkchat_cli.vault.index.sqlite.connection import damage_error
@@ -17,6 +17,9 @@ from zkchat_cli.vault.index.sqlite.names import SqliteNameIndex
 from zkchat_cli.vault.index.sqlite.vocabulary import SqliteVocabulary
 from zkchat_cli.vault.index.sqlite.words import SqliteWordIndex
 from zkchat_cli.vault.index.values import IndexSizes, NoteEntry, NoteFilter
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.index.port import IndexUpdate
 
 
 class SqliteNoteIndex:
@@ -44,7 +47,7 @@ class SqliteNoteIndex:
         return self.database.snapshot()
 
     @contextmanager
-    def update(self, files: VaultFiles, *, anew: bool = False) -> Iterator[IndexUpdate]:
+    def update(self, files: VaultFiles, *, anew: bool = False) -> Iterator["IndexUpdate"]:
         # Parses notes: 6 ms, and the budget bar comes first
         from zkchat_cli.vault.index.sqlite.update import SqliteIndexUpdate
 

@@ -4,11 +4,14 @@ import os
 import threading
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from zkchat_cli.vault.index.port import NoteIndex
 from zkchat_cli.vault.index.sqlite import checksum
 from zkchat_cli.vault.index.sqlite.connection import damage_error, delete_database
 from zkchat_cli.vault.index.sqlite.note_index import SqliteNoteIndex
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.index.port import NoteIndex
 
 _OPEN_COUNTS = Counter[Path]()
 _OPEN_LOCK = threading.Lock()
@@ -38,7 +41,7 @@ class SqliteIndexStorage:
     def open_in_memory(self) -> SqliteNoteIndex:
         return SqliteNoteIndex(self.file, in_memory=True)
 
-    def close(self, index: NoteIndex) -> None:
+    def close(self, index: "NoteIndex") -> None:
         assert isinstance(index, SqliteNoteIndex)
         with _OPEN_LOCK:
             index.close()
