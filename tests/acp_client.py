@@ -34,7 +34,7 @@ class Editor(Client):
         session_id: str,  # noqa: ARG002
         tool_call: Any,
         options: Any,  # noqa: ARG002
-        **_: Any,  # noqa: ARG002, RUF100
+        **_: Any,
     ) -> Any:
         self.questions.append(tool_call)
         return schema.RequestPermissionResponse(

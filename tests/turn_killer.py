@@ -302,7 +302,7 @@ def measure(pid: int) -> tuple[int, int, int]:
     )
     return (
         int(status["VmRSS"].split()[0]) // 1000,
-        len(os.listdir(f"/proc/{pid}/fd")),  # noqa: PTH208, RUF100
+        len(os.listdir(f"/proc/{pid}/fd")),  # noqa: PTH208
         int(status["Threads"]),
     )
 

@@ -44,7 +44,7 @@ class RealServer:
     variable: str
     api: str = ""
 
-    @cache  # noqa: B019, RUF100
+    @cache  # noqa: B019
     def model_name(self) -> str:
         return os.environ.get("ZKCHAT_REAL_MODEL") or next(iter(self.open("x").list_models())).name
 

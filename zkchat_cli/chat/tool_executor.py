@@ -84,7 +84,7 @@ class ToolExecutor:
         except ToolArgumentError as e:
             finding = _error(str(e))
             ok = False
-        except Exception as e:  # noqa: BLE001, RUF100
+        except Exception as e:  # noqa: BLE001
             # A defect of a tool: the model is told, and may do without it
             _log.exception("%s failed", call.name)
             cause = truncate(f"{type(e).__name__}: {e}", MAX_SHOWN)

@@ -107,7 +107,7 @@ class LazyCommandGroup(options.Group):
             similar = get_close_matches(name, self.list_commands(ctx))
         question = " ".join(words)
         hint = "See zkchat --help"
-        if os.path.isdir(name):  # noqa: PTH112, RUF100
+        if os.path.isdir(name):  # noqa: PTH112
             hint = f"To open a folder: zkchat --vault {shlex.quote(name)}"
         elif " " in question and not similar:
             hint = f'To ask a question: zkchat ask "{question}"'
@@ -184,7 +184,7 @@ def run() -> None:
 def _prepare_stream(name: str) -> None:
     """Let a standard stream, by its name in `sys`, be UTF-8, and a closed one (`>&-`) be empty."""
     if getattr(sys, name) is None:
-        setattr(sys, name, open(os.devnull, "r+"))  # noqa: PTH123, RUF100, SIM115
+        setattr(sys, name, open(os.devnull, "r+"))  # noqa: PTH123, SIM115
     stream = getattr(sys, name)
     if not hasattr(stream, "reconfigure"):
         return
@@ -210,7 +210,7 @@ def run_command(arguments: list[str]) -> int:
             raise
         _detach_stdout()
         return OUTPUT_CLOSED
-    except Exception as e:  # noqa: BLE001, RUF100
+    except Exception as e:  # noqa: BLE001
         return _report(e, arguments)
     return result if isinstance(result, int) else 0
 

@@ -161,7 +161,7 @@ _number = attrgetter("number")
 def make_turns(
     exchanges: Iterable[Sequence[ZkChatMessage]],
     counter: TokenCounter,
-    before: TurnHistory = TurnHistory(),  # noqa: B008, RUF100
+    before: TurnHistory = TurnHistory(),  # noqa: B008
 ) -> TurnHistory:
     """The turns `before`, followed by the turns of these exchanges.
 

@@ -84,7 +84,7 @@ class Worker(QObject):
             try:
                 with suppress(KeyboardInterrupt):
                     then = partial(done, work())
-            except Exception as e:  # noqa: BLE001, RUF100  # a defect must not end the thread
+            except Exception as e:  # noqa: BLE001  # a defect must not end the thread
                 _log.debug("the window's work failed", exc_info=e)
                 then = partial(self._failed, _as_zkchat_error(e))
             self.post(partial(end, then))

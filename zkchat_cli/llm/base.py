@@ -132,7 +132,7 @@ class Model(ABC):
     # Whether excerpts of notes may be sent as text: a server that cites by itself needs them apart
     plain_excerpts: ClassVar[bool] = False
 
-    def prepare(self) -> None:  # noqa: B027, RUF100
+    def prepare(self) -> None:  # noqa: B027
         """Load what a call needs and find the window if that takes little time. Any thread may call
         it, more than once.
         """

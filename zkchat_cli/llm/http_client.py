@@ -247,7 +247,7 @@ class Endpoint:
                     raise self.error_from_response(answer.status, answer.body[:MAX_BODY])
                 check_document(answer.body, self, max_bytes)
                 answered.set_result(answer.body)
-            except BaseException as e:  # noqa: BLE001, RUF100
+            except BaseException as e:  # noqa: BLE001
                 # It is raised again in the thread that waits
                 answered.set_exception(e)
 

@@ -38,7 +38,7 @@ logging.captureWarnings(True)
 # itself, and says what is wrong if it matters.
 try:
     import ollama
-except Exception:  # noqa: BLE001, RUF100
+except Exception:  # noqa: BLE001
     read_by_ollama = (
         "http_proxy",
         "https_proxy",

@@ -98,7 +98,7 @@ class _CallThread:
                 self._loop.run_until_complete(self._task)
         except ProviderError as e:
             self.deltas.put(StreamFailed(e))
-        except Exception as e:  # noqa: BLE001, RUF100
+        except Exception as e:  # noqa: BLE001
             # A defect in a library or in zkchat must not end the conversation.
             _log.exception("the call failed")
             problem = f"could not be called: {type(e).__name__}: {e}"

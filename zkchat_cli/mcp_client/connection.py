@@ -91,7 +91,7 @@ class ServerConnection:
             self._fail(f"the program has ended. {_last_line(errors)}".strip())
         except ImportError:
             self._fail(MISSING_LIBRARY)
-        except Exception as e:  # noqa: BLE001, RUF100
+        except Exception as e:  # noqa: BLE001
             # Whatever a server makes of the protocol ends as one line
             self._fail(_last_line(errors) or _first_cause(e))
         finally:

@@ -144,9 +144,9 @@ def _relative_to(path: str, base: Path, folder: Path) -> str | None:
     """
     if "\0" in path:
         return None
-    path = os.path.expanduser(path)  # noqa: PTH111, RUF100
+    path = os.path.expanduser(path)  # noqa: PTH111
     relative = os.path.normpath(path)
-    if not (os.path.isabs(path) or relative.startswith("..")):  # noqa: PTH117, RUF100
+    if not (os.path.isabs(path) or relative.startswith("..")):  # noqa: PTH117
         return relative
     for start in (base, folder):
         relative = os.path.relpath(os.path.realpath(start / path), base)
@@ -209,7 +209,7 @@ def list_files(base: Path) -> Iterator[str]:
         folders[:] = sorted(filter(_is_listed_folder, folders))
         for name in sorted(files):
             if not name.startswith("."):
-                path = os.path.join(folder, name)  # noqa: PTH118, RUF100
+                path = os.path.join(folder, name)  # noqa: PTH118
                 yield replace_surrogates(os.path.relpath(path, base).replace(os.sep, "/"))
                 count += 1
         # Counted by folder, so that a list never ends in the middle of one

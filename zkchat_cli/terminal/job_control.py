@@ -249,4 +249,4 @@ def _is_less(command: Sequence[str]) -> bool:
     """Whether the program is less, which knows `+LINE`, and reads Enter as the terminal
     sends it.
     """
-    return os.path.basename(command[0]) == "less"  # noqa: PTH119, RUF100
+    return os.path.basename(command[0]) == "less"  # noqa: PTH119

@@ -119,7 +119,7 @@ class BackgroundLoader:
         except KeyboardInterrupt:
             # The user has left the chat
             pass
-        except BaseException as e:  # noqa: BLE001, RUF100  # the chat raises it in its own thread
+        except BaseException as e:  # noqa: BLE001  # the chat raises it in its own thread
             self.failure = e
             self.ready.set()
             self._chat.notify()

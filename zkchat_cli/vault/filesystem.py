@@ -112,8 +112,8 @@ def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> 
         if not is_note or os.path.realpath(file) != file:
             return None
         is_hidden = _has_hidden_part(path.split("/"))
-        if os.path.isfile(file) and not is_hidden and not ignored.match(path):  # noqa: PTH113, RUF100
-            files.stamps[path] = stamp(os.stat(file))  # noqa: PTH116, RUF100
+        if os.path.isfile(file) and not is_hidden and not ignored.match(path):  # noqa: PTH113
+            files.stamps[path] = stamp(os.stat(file))  # noqa: PTH116
     return files
 
 

@@ -43,7 +43,7 @@ class NoteReader:
         # 5 ms, and the budget bar comes first
         from zkchat_cli.vault import note_parser
 
-        if not os.path.isfile(filesystem.resolve_inside(self.root, relative_path)):  # noqa: PTH113, RUF100
+        if not os.path.isfile(filesystem.resolve_inside(self.root, relative_path)):  # noqa: PTH113
             raise self.missing_note(relative_path)
         relative_path = posixpath.normpath(relative_path)
         return note_parser.parse_note(relative_path, self.read(relative_path))

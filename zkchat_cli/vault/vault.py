@@ -302,7 +302,7 @@ class Vault:
         Raises VaultError if there is none.
         """
         text = replace_surrogates(text.strip())
-        if os.path.isfile(filesystem.resolve_inside(self.root, text)):  # noqa: PTH113, RUF100
+        if os.path.isfile(filesystem.resolve_inside(self.root, text)):  # noqa: PTH113
             return FileLocation(posixpath.normpath(text), None)
         link = self.resolve(text)
         name = filesystem.short_path(text)

@@ -28,7 +28,7 @@ class SqliteIndexStorage:
 
     def exists(self) -> bool:
         # Faster than Path.exists, and called at every start
-        return os.path.exists(self.file)  # noqa: PTH110, RUF100
+        return os.path.exists(self.file)  # noqa: PTH110
 
     def open_index(self) -> SqliteNoteIndex:
         with _OPEN_LOCK:

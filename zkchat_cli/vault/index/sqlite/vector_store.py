@@ -232,7 +232,7 @@ class SqliteVectorStore:
         file of this embedder.
         """
         with self._lock:
-            if not os.path.exists(self.file):  # noqa: PTH110, RUF100
+            if not os.path.exists(self.file):  # noqa: PTH110
                 self.close()
                 return nothing
             with suppress(IndexDamaged), self._errors():
