@@ -149,7 +149,7 @@ def _check_name(loaded: LoadedConfig, key: str, value: str, valid: Sequence[str]
 
 def _full_model_name(loaded: LoadedConfig, key: str, model: str) -> str:
     """The model that a setting names, with its provider. Raises ConfigError if no provider has it,
-    or if more than one may have it.
+    or if several may have it.
     """
     provider, _, name = model.partition("/")
     if provider in providers.names():

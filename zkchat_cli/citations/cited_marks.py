@@ -28,10 +28,7 @@ def cited_marks(text: str, citations: Sequence[Citation]) -> list[CitationMark]:
     definitions of their numbers. A mark by name also gets the number of its citation. Citations of
     imported messages have no spans: there every mark with a cited number counts.
     """
-    numbers_at: dict[tuple[int, int], list[int]] = {}
-    for citation in citations:
-        for span in citation.spans:
-            numbers_at.setdefault(span, []).append(citation.number)
+    numbers_at = _numbers_by_span(citations)
     known = {citation.number for citation in citations}
     found: dict[tuple[int, int], CitationMark] = {}
     written: dict[tuple[int, int], CitationMark] = {}
@@ -45,3 +42,12 @@ def cited_marks(text: str, citations: Sequence[Citation]) -> list[CitationMark]:
             cited = tuple(n for n in mark.numbers if n in numbers)
             found[start, end] = mark._replace(numbers=cited or tuple(dict.fromkeys(numbers)))
     return [found[span] for span in sorted(found)]
+
+
+def _numbers_by_span(citations: Iterable[Citation]) -> dict[tuple[int, int], list[int]]:
+    """The numbers that are cited at each span of an answer."""
+    numbers: dict[tuple[int, int], list[int]] = {}
+    for citation in citations:
+        for span in citation.spans:
+            numbers.setdefault(span, []).append(citation.number)
+    return numbers

@@ -1,4 +1,4 @@
-"""Which citation marks of a text cite a source, and what its footnotes define. A number that is no
+"""Finds the marks of a text that cite a source, and what its footnotes define. A number that is no
 source's may be a year or an index, and a link to no note is only a link.
 """
 

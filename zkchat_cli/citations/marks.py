@@ -32,7 +32,7 @@ class CitationMark(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
-        """Where it is in the text."""
+        """The begin and the end of the mark in the text."""
         return self.start, self.end
 
 

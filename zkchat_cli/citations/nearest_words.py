@@ -41,6 +41,16 @@ class Wording(NamedTuple):
     end: int
 
 
+class _Block(NamedTuple):
+    """A block of a text with some of the wanted terms. Sorted, those with most terms come first,
+    and of these the shortest.
+    """
+
+    minus_terms: int
+    size: int
+    start: int
+
+
 def fold_in_place(text: str) -> str:
     """The text without case and diacritics, with every character where it was."""
     lowered = text.lower()
@@ -58,13 +68,14 @@ def find_nearest(quote: str, folded: str) -> Wording | None:
     if 3 * sum(term in folded for term in terms) < len(terms):
         return None
     borders = [0, *(border.end() for border in BLOCK_BORDER.finditer(folded)), len(folded)]
-    blocks = [
-        (-sum(folded.find(term, start, end) >= 0 for term in terms), end - start, start)
-        for start, end in pairwise(borders)
-    ]
+    blocks: list[_Block] = []
+    for start, end in pairwise(borders):
+        count = sum(folded.find(term, start, end) >= 0 for term in terms)
+        if count:
+            blocks.append(_Block(-count, end - start, start))
     best: Wording | None = None
-    for count, size, start in sorted(blocks)[:_MOST_BLOCKS]:
-        found = _compare(wanted, folded, start, start + size) if count else None
+    for block in sorted(blocks)[:_MOST_BLOCKS]:
+        found = _compare(wanted, folded, block.start, block.start + block.size)
         if found and (best is None or found.share > best.share):
             best = found
     return best

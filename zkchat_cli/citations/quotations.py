@@ -91,10 +91,13 @@ def find_quotations(answer: str, text: str) -> list[Quotation]:
             end = last + 1
             found.append(Quotation(first, end, answer[first + 1 : last]))
     blocks = _block_quotations(answer, text, found)
-    outside = [
-        each for each in found if not any(block.start <= each.start < block.end for block in blocks)
-    ]
+    outside = [quotation for quotation in found if not _begins_in(quotation, blocks)]
     return sorted([*blocks, *outside])
+
+
+def _begins_in(quotation: Quotation, blocks: Iterable[Quotation]) -> bool:
+    """Whether a quotation begins in one of these block quotations."""
+    return any(block.start <= quotation.start < block.end for block in blocks)
 
 
 def _block_quotations(answer: str, text: str, marked: Sequence[Quotation]) -> list[Quotation]:
@@ -164,13 +167,25 @@ def _single_pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tupl
         opens = [at for at, mark in marks if mark == opening and _opens_single(answer, text, at)]
         closes = [at for at, mark in marks if mark in closings and _closes_single(answer, text, at)]
         for at, following in pairwise([*opens, len(text)]):
-            next_blank = bisect_right(blank, at)
-            border = blank[next_blank] if next_blank < len(blank) else len(text)
+            border = _paragraph_end(at, text, blank)
             last = min(following, border, at + _LONGEST_SINGLE)
             inside = closes[bisect_right(closes, at) : bisect_right(closes, last)]
             if inside:
-                certain = (close for close in inside if text[close - 1] not in "sS")
-                yield at, next(certain, inside[0])
+                yield at, _closing_mark(inside, text)
+
+
+def _paragraph_end(at: int, text: str, blank: Sequence[int]) -> int:
+    """The next blank line after a position, or the end of the text."""
+    following = bisect_right(blank, at)
+    return blank[following] if following < len(blank) else len(text)
+
+
+def _closing_mark(possible: Sequence[int], text: str) -> int:
+    """The first mark that is not behind an s, else the first one."""
+    for at in possible:
+        if text[at - 1] not in "sS":
+            return at
+    return possible[0]
 
 
 def _opens_single(answer: str, text: str, at: int) -> bool:
@@ -217,9 +232,9 @@ def marks_outside_quotations(
 def assign_quotes(
     spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], answer: str, text: str
 ) -> list[list[AssignedQuote]]:
-    """The quotations of each mark. A quotation with marks in it belongs
-    to them, another one to the mark behind it in its paragraph, and to those adjacent to that, or
-    else to the one that introduces it. `text` is the answer with spaces in place of its code.
+    """The quotations of each mark. A quotation with marks in it belongs to them. Any other belongs
+    to the mark behind it in its paragraph and to those adjacent to that, or else to the one that
+    introduces it. `text` is the answer with spaces in place of its code.
     """
     quotes: list[list[AssignedQuote]] = [[] for _ in spans]
     starts = [start for start, _ in spans]
@@ -230,8 +245,7 @@ def assign_quotes(
         following = bisect_left(starts, quotation.end)
         continues = introduced_by == before and _continues(quotations, index, text)
         if not continues:
-            is_introduced = before >= 0 and _introduces(spans[before][1], quotation, text)
-            introduced_by = before if is_introduced else None
+            introduced_by = _introducing_mark(before, spans, quotation, text)
         if before + 1 < following:
             inside = range(before + 1, following)
             for at, words in _inner_quotes(quotation, inside, spans, answer):
@@ -244,6 +258,18 @@ def assign_quotes(
         elif introduced_by is not None:
             quotes[introduced_by].append(AssignedQuote(index, quotation.words))
     return quotes
+
+
+def _introducing_mark(
+    before: int, spans: Sequence[tuple[int, int]], quotation: Quotation, text: str
+) -> int | None:
+    """The index of the mark before a quotation, if it introduces it; None if it does not. `before`
+    is -1 if there is no mark.
+    """
+    if before < 0:
+        return None
+    _, end = spans[before]
+    return before if _introduces(end, quotation, text) else None
 
 
 def _continues(quotations: Sequence[Quotation], index: int, text: str) -> bool:

@@ -119,7 +119,11 @@ class _JudgedSentence:
         for number in _NUMBER.finditer(self.plain):
             if not number["about"]:
                 found += number_parts(number["number"])
-        return [n for n in found if not any(n in source.numbers for source in self.sources)]
+        return [number for number in found if not self._is_in_sources(number)]
+
+    def _is_in_sources(self, number: str) -> bool:
+        """Whether a source has this number."""
+        return any(number in source.numbers for source in self.sources)
 
     @cached_property
     def names(self) -> list[str]:
@@ -150,8 +154,8 @@ class _JudgedSentence:
         ]
 
     def contradicts(self, similar: Sequence[_SourceSentence]) -> bool:
-        """Whether the nearest sentence has another number or name in its place, or all with the
-        same words are negated and it is not.
+        """Whether the nearest sentence has another number or name in its place, or the sentences
+        with the same words differ from it in a negation.
         """
         nearest = similar[0].text
         if self.unknown_numbers and _all_numbers(nearest) - _all_numbers(self.plain):
@@ -159,11 +163,15 @@ class _JudgedSentence:
         other_names = (name for name in _names(nearest) if self.words.isdisjoint(_name_words(name)))
         if self.unknown_names and any(other_names):
             return True
-        equal = [
-            each
-            for each in similar
-            if len(self.words & each.words) >= EQUAL * len(self.words | each.words)
-        ]
+        return self._differs_in_negation(similar)
+
+    def _has_same_words(self, other: _SourceSentence) -> bool:
+        """Whether it shares most of its words with a sentence of a source."""
+        return len(self.words & other.words) >= EQUAL * len(self.words | other.words)
+
+    def _differs_in_negation(self, similar: Sequence[_SourceSentence]) -> bool:
+        """Whether it is negated and all sentences with the same words are not, or the reverse."""
+        equal = [each for each in similar if self._has_same_words(each)]
         negated = _is_negated(self.plain)
         return bool(equal) and all(_is_negated(each.text) != negated for each in equal)
 

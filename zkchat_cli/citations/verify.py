@@ -14,6 +14,7 @@ from zkchat_cli.citations.cited_sentences import (
 )
 from zkchat_cli.citations.citing_marks import CitingMark, Footnote, citing_marks, read_footnotes
 from zkchat_cli.citations.quotations import (
+    AssignedQuote,
     Quotation,
     assign_quotes,
     find_quotations,
@@ -120,18 +121,27 @@ def _cited_claims(
     claims: dict[tuple[int, str | None], CitedClaim] = {}
     for index, own in zip(kept, assigned, strict=True):
         cited = read.citing[index]
-        quotes = [words for _, words in own]
-        for number in cited.defined:
-            quotes += read.footnotes[number].quotes
-        for quote in dict.fromkeys(quotes) or (None,):
+        sentence = sentences.sentence_of.get(index)
+        for quote in _quotes_of_mark(cited, own, read.footnotes) or (None,):
             for number in _cited_numbers(cited, quote, sources):
                 claim = claims.get((number, quote)) or CitedClaim(number, quote)
-                sentence = sentences.sentence_of.get(index)
-                of_mark = (sentence,) if sentence and number in sources.by_number else ()
-                claims[number, quote] = claim._replace(
-                    spans=(*claim.spans, cited.mark.span), sentences=claim.sentences + of_mark
-                )
+                claim = claim._replace(spans=(*claim.spans, cited.mark.span))
+                if sentence and number in sources.by_number:
+                    claim = claim._replace(sentences=(*claim.sentences, sentence))
+                claims[number, quote] = claim
     return list(claims.values())
+
+
+def _quotes_of_mark(
+    cited: CitingMark, own: Sequence[AssignedQuote], footnotes: Mapping[int, Footnote]
+) -> tuple[str, ...]:
+    """The quoted words that belong to a mark, and those in the footnotes that it refers to, each
+    once.
+    """
+    quotes = [quote.words for quote in own]
+    for number in cited.defined:
+        quotes += footnotes[number].quotes
+    return tuple(dict.fromkeys(quotes))
 
 
 def _cited_numbers(
@@ -156,12 +166,11 @@ def _judged_citations(
         sentence: _sentence_support(sentence, cited, sources)
         for sentence, cited in cited_in.items()
     }
-    return tuple(
-        citation.model_copy(
-            update={"support": worst_support(judged[sentence] for sentence in claim.sentences)}
-        )
-        for claim, citation in zip(claims, citations, strict=True)
-    )
+    with_support: list[Citation] = []
+    for claim, citation in zip(claims, citations, strict=True):
+        support = worst_support(judged[sentence] for sentence in claim.sentences)
+        with_support.append(citation.model_copy(update={"support": support}))
+    return tuple(with_support)
 
 
 def _sentence_support(sentence: str, cited: Sequence[Citation], sources: CitableSources) -> Support:

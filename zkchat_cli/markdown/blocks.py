@@ -213,7 +213,7 @@ class _BlockReader:
 
 class _HiddenText:
     """The comments of a text, a template's commands, styles, scripts and blocks of math: what a
-    reader does not see, or no sentence is in. Call it for the lines in their order.
+    reader does not see, or no sentence is in. Call `visible` for the lines in their order.
     """
 
     def __init__(self, text: str) -> None:

@@ -118,7 +118,7 @@ FILLERS = {
         "pregunta quiero razon saber sirve significa tema tipo usar uso utilizar ver"
     ),
 }
-"""Of words with the same stem, one."""
+"""One word for each stem."""
 
 FUNCTION_CHARACTERS = frozenset(
     "的了吗呢吧啊么什怎哪这那是有没不在和就都还也要给被把跟与或及其之于对从向到为以而且但因所如果会能可我你他她它们个些谁几多少样点里上下"

@@ -295,7 +295,7 @@ def holds_notes(folder: Path) -> bool:
     """
     try:
         return any(next(folder.glob(pattern), None) for pattern in _NOTE_PATTERNS)
-    # No folder has such a name
+    # A path that no folder can have
     except (OSError, ValueError):
         return False
 

@@ -33,7 +33,7 @@ class FrontMatter:
     """
 
     lines: int = 0
-    # By folded name; normalized only when read, because few ever are
+    # The values by folded name; they are normalized when they are read, because few ever are
     written: dict[str, list[str]] = field(default_factory=dict)
     problem: str | None = None
 
@@ -42,7 +42,7 @@ class FrontMatter:
         """Whether a property says something: no name, tag, date, description or link of the note,
         and not only for a program.
         """
-        # Where zkchat itself saved the note from
+        # zkchat names the conversation that it saved the note from
         if "conversation" in self.written:
             return False
         for name in self.written:
@@ -82,7 +82,7 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter()
     source = head[begin + 1 : closing.start()]
     lines = head.count("\n", begin, closing.start()) + 2
-    # 10 ms that the budget bar does not need
+    # Deferred: it takes 10 ms, and the budget bar does not need it
     from yaml import YAMLError
 
     try:

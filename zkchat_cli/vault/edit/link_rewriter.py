@@ -45,7 +45,7 @@ class Move(NamedTuple):
     new: str
 
     def apply(self, path: str) -> str:
-        """The path, after the move, of the file at this path."""
+        """The new path of the file at this path."""
         return self.new if path == self.old else path
 
 

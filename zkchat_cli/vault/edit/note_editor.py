@@ -88,7 +88,7 @@ class NoteEditor:
         try:
             return self.refresh(only=change.paths)
         except (VaultError, KeyboardInterrupt):
-            # The change is made: it must be recorded, and the next scan of the vault takes it in
+            # The change is made and must be recorded; the next scan of the vault indexes it
             return None
 
     # proposals; each raises VaultError for what cannot be done
@@ -132,7 +132,7 @@ class NoteEditor:
         end = _next_heading(note, section, len(lines), with_subsections=False)
         body = lines[first:end]
         beginning, _, rest = text.lstrip("\n").partition("\n")
-        # Models repeat the heading
+        # Models often repeat the heading in the new text
         repeats_heading = beginning.strip() == lines[section.line - 1].strip()
         new = _split_lines(rest if repeats_heading else text)
         changed = [*lines[:first], *_replace_body(body, new), *lines[end:]]

@@ -223,7 +223,7 @@ def _move_back(target: Path, source: Path) -> None:
 
 
 def _remove_folder(folder: Path) -> None:
-    # Somebody may have put something into it
+    # Another program may have put a file into the folder
     with suppress(OSError):
         folder.rmdir()
 

@@ -144,7 +144,7 @@ class IndexManager:
         full: bool = False,
     ) -> "Changes":
         """Index all files of the vault, or `only` these if the index need not be built anew."""
-        # Parses notes: 6 ms, and the budget bar comes first
+        # Deferred: the parser of notes takes 6 ms, and the budget bar comes first
         from zkchat_cli.vault.index import indexer
 
         anew = full or not index.is_usable

@@ -1,4 +1,4 @@
-"""What search, links, edits and the vault ask of an index, and what it is told about the notes.
+"""The interface of an index: the questions of search, links, edits and the vault, and its update.
 
 Nothing here says how an index is stored: `index/sqlite/` does, and the contract is in
 tests/test_note_index.py. Notes and chunks have numbers. Those of chunks ascend in the order in
@@ -97,7 +97,7 @@ class LinkIndex(Protocol):
 
 
 class WordIndex(Protocol):
-    """Which chunks and names of notes have which words. With `weights` of the fields, the best by
+    """The chunks and names of notes by their words. With `weights` of the fields, the best by
     BM25 come first.
     """
 
@@ -318,7 +318,7 @@ class IndexUpdate(Protocol):
 
 
 class IndexStorage(Protocol):
-    """Where the index of one vault is kept."""
+    """The place that keeps the index of one vault."""
 
     def exists(self) -> bool:
         """Whether an index was stored."""

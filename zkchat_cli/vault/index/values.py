@@ -25,7 +25,7 @@ class NoteEntry(NamedTuple):
 
 
 class NoteFilter(NamedTuple):
-    """Which notes count. Tags and parts of paths are folded; a tag includes those nested in it."""
+    """The wanted notes. Tags and parts of paths are folded; a tag includes those nested in it."""
 
     # All notes below this folder; empty for the whole vault
     folder: str = ""

@@ -49,7 +49,7 @@ def shortest_path(
     reached_from = {source: source}
     ring = {source: source}
     while ring and target not in reached_from:
-        # Of several notes that a note is reached from, the first is left
+        # If a note is reached from several notes, the first is kept
         edges = sorted(index.links.edges(list(ring), "both"), reverse=True)
         ring = {there: here for here, there in edges if there not in reached_from}
         reached_from |= ring

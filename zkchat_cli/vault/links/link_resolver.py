@@ -1,4 +1,4 @@
-"""Finds what links of the vault point to, and suggests notes for broken ones."""
+"""Finds the targets of links in the vault, and suggests notes for broken ones."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice

@@ -53,7 +53,7 @@ class SearchQuery(NamedTuple):
 
     @property
     def note_filter(self) -> NoteFilter | None:
-        """Which notes may be found; None for all."""
+        """The notes that may be found; None for all."""
         if not self.is_filtered:
             return None
         return NoteFilter(

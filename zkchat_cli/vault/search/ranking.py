@@ -128,7 +128,7 @@ class ChunkRanking:
 
     def _score(self, candidate: RankingCandidate, fields: list[_Field]) -> float:
         """The score of the chunk by its words, in any order."""
-        # That of a chunk of average length in a note of average length is the average
+        # The size of a chunk of average length in a note of average length is the average size
         note_size = candidate.note_size / self._chunks_per_note
         size = (1 - NOTE_LENGTH) * candidate.size + NOTE_LENGTH * note_size
         norm = BM25.norm(size, self._chunk_size)

@@ -66,7 +66,9 @@ def _best_line(lines: Sequence[str], stems: set[str], languages: tuple[str, ...]
 
 
 def _first_place(line: str, wanted: Collection[str]) -> int:
-    """Where the first of these words is in the line; 0 if none is in it as it is written."""
+    """The position of the first of these words in the line; 0 if the line has none of them as it is
+    written.
+    """
     # Folding may change its length by a few characters, which does not matter
     folded = words.fold(line)
     places = [folded.find(term) for term in wanted]

@@ -21,7 +21,7 @@ _LONGEST_CHECKSUM = 200
 
 def forget_checksum(file: Path) -> None:
     """Call it in a write transaction, before anything is written."""
-    # There is none, or the folder cannot be written: SQLite says so
+    # There is none, or the folder cannot be written, which SQLite reports itself
     with suppress(OSError):
         Path(f"{file}{CHECKSUM_SUFFIX}").unlink()
 
@@ -78,6 +78,6 @@ def _passes_quick_check(connection: sqlite3.Connection) -> bool:
 
 
 def _file_state(file: Path) -> str:
-    """What changes when a file is written, and every day."""
+    """A value that changes when the file is written, and every day."""
     found = file.stat()
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {date.today()}"

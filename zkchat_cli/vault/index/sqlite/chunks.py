@@ -44,7 +44,7 @@ class SqliteChunkIndex:
     def candidates(
         self, ids: Sequence[int], allowed: NoteFilter | None = None
     ) -> list[RankingCandidate]:
-        # Parses notes: 6 ms, and the budget bar comes first
+        # Deferred: the parser of notes takes 6 ms, and the budget bar comes first
         from zkchat_cli.vault.note_parser import BYTES_PER_TOKEN, estimate_size
 
         sql = f"""

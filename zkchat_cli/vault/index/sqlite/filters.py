@@ -23,7 +23,7 @@ class AllowedNotes:
 
     def __init__(self, database: IndexDatabase) -> None:
         self._database = database
-        # The snapshot and the filter that the table is of
+        # The snapshot and the filter that the table was filled for
         self._filled_for: tuple[int, NoteFilter] | None = None
 
     def condition(self, column: str, allowed: NoteFilter | None) -> str:
@@ -36,7 +36,7 @@ class AllowedNotes:
         return f"AND {column} IN (SELECT value FROM temp.allowed)"
 
     def fill(self, allowed: NoteFilter) -> None:
-        """Let `temp.allowed` have the notes that the filter allows."""
+        """Fill `temp.allowed` with the notes that the filter allows."""
         snapshot = self._database.snapshot_number
         if snapshot is not None and self._filled_for == (snapshot, allowed):
             return
@@ -71,15 +71,15 @@ def filter_condition(wanted: NoteFilter, values: list[object]) -> str:
 
 
 def _has_tag(tag: str, values: list[object]) -> str:
-    """A tag of the note is this folded one, or nested in it."""
+    """The condition that a tag of the note is this folded one, or nested in it."""
     values += [tag, f"{tag}/", f"{tag}/{_LAST_CHARACTER}"]
     return "id IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)"
 
 
 def _in_period(period: Period, values: list[object], *, also_copies: bool) -> str:
-    """One of the note's dates, or the day it was changed if it has none, is in the period. Without
-    `also_copies`, that day does not count for notes that were written with many others in one
-    minute: they were copied.
+    """The condition that one of the note's dates is in the period, or the day of its last change if
+    it has no date. Without `also_copies`, that day does not count for notes that were written with
+    many others in one minute: they were copied.
     """
     end = period.last if period.last == date.max else period.last + timedelta(days=1)
     values += [

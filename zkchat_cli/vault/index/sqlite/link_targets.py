@@ -1,4 +1,4 @@
-"""What is written when links or names change: the targets of links, and the aliases by which links
+"""Writes what changes with links or names: the targets of links, and the aliases by which links
 call a note.
 """
 

@@ -55,7 +55,7 @@ class SqliteIndexUpdate:
         self._execute = database.connection.execute
         self._executemany = database.connection.executemany
         self._files = files
-        # A condition: of the paths that were scanned
+        # The SQL condition for the paths that were scanned
         self._among = ""
         if files.only is not None:
             self._among = "AND path IN (SELECT value FROM listed)"
@@ -64,7 +64,7 @@ class SqliteIndexUpdate:
         self._known = self._read_known()
         [[last]] = database.rows("SELECT MAX(id) FROM chunks")
         self._next_chunk = (last or 0) + 1
-        # It has no SQL indexes yet, either
+        # A new index has no SQL indexes yet, either
         self._is_new = not database.rows("SELECT 1 FROM names LIMIT 1")
         self._words = WordTables(database, is_new=self._is_new)
         # Keys of names that were added or removed: links with these keys may have other targets now

@@ -1,4 +1,4 @@
-"""What is written when words change: the FTS5 tables, and the vocabulary.
+"""Writes what changes with words: the FTS5 tables, and the vocabulary.
 
 The vocabulary has each word with its stems, and how many chunks and names have it: search finds all
 forms of a word by their common stem, so that the words themselves are indexed once, as they are
