@@ -1,7 +1,7 @@
 """The interface of an index: the questions of search, links, edits and the vault, and its update.
 
 Nothing here says how an index is stored: `index/sqlite/` does, and the contract is in
-tests/test_note_index.py. Notes and chunks have numbers. Those of chunks ascend in the order in
+tests/test_index_port.py. Notes and chunks have numbers. Those of chunks ascend in the order in
 which their notes were put into the index, so the highest are the newest.
 """
 
