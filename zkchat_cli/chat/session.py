@@ -35,10 +35,9 @@ from zkchat_cli.vault.vault import SCAN_SECONDS
 if TYPE_CHECKING:
     from zkchat_cli.context.compaction_plan import CompactionRequest
 
+# How long a scan counts as current while a message is typed, instead of SCAN_SECONDS: saving a note
+# elsewhere, coming back and pressing Enter takes longer.
 LOOK_AHEAD_SECONDS = 0.5
-"""How long a scan counts as current while a message is typed, instead of SCAN_SECONDS. Saving a
-note elsewhere, coming back and pressing Enter takes longer.
-"""
 
 
 class _LastUsage(NamedTuple):
@@ -365,9 +364,7 @@ class ZkChatSession:
     def compaction_events(
         self, request: "CompactionRequest"
     ) -> Generator[events.Event, None, Compaction]:
-        """`compact` as events. Closing the generator stops the model, and then nothing is
-        stored.
-        """
+        """`compact` as events. Closing the generator stops the model; then nothing is stored."""
         if not request.preview:
             self._recorder.store_pending()
         # This import takes 10 ms, and most turns do not need it
@@ -383,9 +380,7 @@ class ZkChatSession:
         return self._prompts.memory(self.runtime)
 
     def memory_items(self, text: str = "") -> tuple[MemoryItem, ...]:
-        """All memory in the prompt for `text`; without a text, in the prompt for the last
-        question.
-        """
+        """All memory in the prompt for `text`, by default for the last question."""
         if text:
             message = self._next_message(text)
         else:
