@@ -176,6 +176,7 @@ def test_definitions_in_a_long_text_are_read_in_linear_time() -> None:
         ) == {1: ((), ())}
 
 
+@pytest.mark.usefixtures("untraced")
 def test_many_links_to_one_of_many_notes_of_the_same_name_are_verified_in_linear_time() -> None:
     notes = [chunk(number, relative_path=f"{number}/Filters.md") for number in range(1, 401)]
     # What compares all notes with all notes takes a minute
