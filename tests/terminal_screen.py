@@ -2,6 +2,7 @@
 terminal.
 """
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -139,7 +140,9 @@ class _Started:
     def end(self) -> None:
         self.close_terminal()
         if self.exit_code() is None:
-            os.kill(self.pid, signal.SIGKILL)
+            # It may end by itself just now
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
             self._wait()
 
 
