@@ -150,7 +150,7 @@ def test_a_copy_never_replaces_another_one(file: Path) -> None:
     other.write_text("kept by the user")
     stored_words(file)
     assert other.read_text() == "kept by the user"
-    with closing(connect(file.with_name("conversations.db.before-2-2"))) as db:
+    with closing(connect(file.with_name("conversations.db.before-2-1"))) as db:
         assert db.execute("SELECT count(*) FROM conversation").fetchone() == (1,)
 
 

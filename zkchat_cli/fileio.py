@@ -171,3 +171,13 @@ def write_new_file(file: Path, text: str) -> None:
     except BaseException:
         file.unlink(missing_ok=True)
         raise
+
+
+def unused_name(file: Path) -> Path:
+    """The file itself, or the first of `NAME-1`, `NAME-2`, … beside it that does not exist."""
+    unused = file
+    number = 0
+    while unused.exists():
+        number += 1
+        unused = file.with_name(f"{file.name}-{number}")
+    return unused

@@ -6,7 +6,7 @@ scripts and blocks of math.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from zkchat_cli.markdown import inline
@@ -101,6 +101,12 @@ def table_cells(row: str) -> list[str]:
 def is_delimiter_row(row: str) -> bool:
     """Whether a table row is the one that divides its header from the others: `|---|---|`."""
     return bool(_DELIMITER.fullmatch(row))
+
+
+def table_rows(lines: Iterable[str]) -> list[str]:
+    """The rows of a table as lines of text, cells between middle dots, without the delimiter."""
+    rows = [line for line in lines if not is_delimiter_row(line)]
+    return [" · ".join(table_cells(row)) for row in rows]
 
 
 class _BlockReader:

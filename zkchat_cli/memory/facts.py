@@ -13,7 +13,7 @@ from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.markdown.blocks import blocks, is_delimiter_row, table_cells
+from zkchat_cli.markdown.blocks import blocks, table_rows
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.notes import NoteUsage
@@ -108,7 +108,7 @@ def parse_facts(text: str) -> list[str]:
     found: list[str] = []
     for block in blocks(text, lenient=True):
         if block.kind == "table":
-            found += _rows_of(block.lines)
+            found += table_rows(block.lines)
         elif block.kind in ("paragraph", "item", "callout"):
             found.append(block.text)
         elif block.kind == "indented":
@@ -120,12 +120,6 @@ def parse_facts(text: str) -> list[str]:
 
 def _has_words(text: str) -> bool:
     return any(character.isalnum() for character in text)
-
-
-def _rows_of(lines: Sequence[str]) -> list[str]:
-    """The rows of a table as lines of text."""
-    rows = [line for line in lines if not is_delimiter_row(line)]
-    return [" · ".join(table_cells(row)) for row in rows]
 
 
 def recall_fact(fact: Fact) -> StoredMemory:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown import inline
-from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, blocks, is_delimiter_row, table_cells
+from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, blocks, table_rows
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
@@ -155,17 +155,11 @@ def _statements(text: str) -> Iterator[_Statement]:
             lines = [line for line in lines if not _is_about_the_note(line)]
         rows = [_join_lines(lines).replace(GAP, "")]
         if block.kind == "table":
-            rows = _table_rows(lines)
+            rows = table_rows(lines)
         for row in rows:
             words = _telling_words(row)
             if words:
                 yield _Statement(_statement_kind(block), words)
-
-
-def _table_rows(lines: Iterable[str]) -> list[str]:
-    """The rows of a table as lines of text."""
-    rows = [line for line in lines if not is_delimiter_row(line)]
-    return [" · ".join(table_cells(row)) for row in rows]
 
 
 def _statement_kind(block: MarkdownBlock) -> str:

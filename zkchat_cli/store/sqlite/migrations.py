@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.fileio import create_database
+from zkchat_cli.fileio import create_database, unused_name
 from zkchat_cli.store.sqlite.schema import LAYOUT_1
 from zkchat_cli.store.sqlite.sqlite_errors import describe_store, translate_errors
 
@@ -205,7 +205,7 @@ def _copy_kept_if_it_succeeds(file: Path | None, layout: int) -> Iterator[None]:
     if file is None:
         yield
         return
-    copy = _free_name(file.with_name(f"{file.name}.before-{layout}"))
+    copy = unused_name(file.with_name(f"{file.name}.before-{layout}"))
     try:
         create_database(copy)
         # Through a connection of its own: SQLite copies nothing from one that is writing, and
@@ -216,13 +216,3 @@ def _copy_kept_if_it_succeeds(file: Path | None, layout: int) -> Iterator[None]:
     except BaseException:
         copy.unlink(missing_ok=True)
         raise
-
-
-def _free_name(file: Path) -> Path:
-    """The file, or where it exists the same name with a number."""
-    free = file
-    number = 1
-    while free.exists():
-        number += 1
-        free = file.with_name(f"{file.name}-{number}")
-    return free

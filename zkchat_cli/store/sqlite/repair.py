@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import StoreDamaged, StoreError
-from zkchat_cli.fileio import scratch_file
+from zkchat_cli.fileio import scratch_file, unused_name
 from zkchat_cli.models.messages import is_chat
 from zkchat_cli.store.sqlite import codec, conversations, facts, messages, rows, sent_prompts
 from zkchat_cli.store.sqlite.database import connect, transaction
@@ -118,7 +118,7 @@ def repair_store(file: Path, date: str) -> Repaired | None:
                 f"{describe_store(file)} has nothing that can be read",
                 "Nothing was changed. Put a backup in its place.",
             )
-        kept = _free_name(file, date)
+        kept = unused_name(file.with_name(f"{file.name}.damaged-{date}"))
         for suffix in ("-wal", ""):
             part = Path(f"{file}{suffix}")
             if part.exists():
@@ -126,17 +126,6 @@ def repair_store(file: Path, date: str) -> Repaired | None:
         Path(f"{file}-shm").unlink(missing_ok=True)
         new.rename(file)
     return Repaired(kept, rescue.saved, rescue.lost)
-
-
-def _free_name(file: Path, date: str) -> Path:
-    """A new name for the damaged file."""
-    first = file.with_name(f"{file.name}.damaged-{date}")
-    free = first
-    number = 0
-    while free.exists():
-        number += 1
-        free = first.with_name(f"{first.name}-{number}")
-    return free
 
 
 @contextmanager
