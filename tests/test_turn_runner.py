@@ -362,6 +362,17 @@ def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]
         yield app
 
 
+def test_a_turn_fails_when_a_refusal_after_reasoning_leaves_no_smaller_prompt(
+    app: AppFixture,
+) -> None:
+    refusal = StreamFailed(ProviderError("context_length", "too long", "Again."))
+    session = app.session(DeltaModel([[ReasoningDelta("It needs air."), refusal]]), tools=())
+    failed = list(session.send("Question?"))[-1]
+    assert isinstance(failed, TurnFailed)
+    assert failed.error.kind == "context_length"
+    assert [m.status for m in session.history if m.role == "user"] == ["failed"]
+
+
 @settings(
     max_examples=30,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

@@ -203,7 +203,12 @@ class TurnInProgress:
         self.usage = sum_usage((self.usage, reported or counted))
 
     def add_broken_call(self) -> None:
-        """Add the cost of a call that broke off after some text: the server charges for it too."""
+        """Add the cost of a call that broke off after some text: the server charges for it too.
+
+        A call that the server refused is forgotten, and may have been the only one.
+        """
         has_text = bool(self.text or self.reasoning)
-        if self.prompt is not None and has_text and self.sent[-1].usage is None:
+        if self.prompt is None or not has_text or not self.sent:
+            return
+        if self.sent[-1].usage is None:
             self.add_usage(None, self.prompt)
