@@ -373,6 +373,19 @@ def test_a_turn_fails_when_a_refusal_after_reasoning_leaves_no_smaller_prompt(
     assert [m.status for m in session.history if m.role == "user"] == ["failed"]
 
 
+def test_a_guessed_window_is_forgotten_when_the_server_accepts_a_larger_prompt(
+    app: AppFixture,
+) -> None:
+    refusal = StreamFailed(ProviderError("context_length", "too long", "Again."))
+    usage = TokenUsage(prompt_tokens=20_000, completion_tokens=3, estimated=False)
+    accepted = [TextDelta("Yes."), StreamFinished("stop", usage)]
+    session = app.session(DeltaModel([[refusal], accepted]), tools=app.session().runtime.tools)
+    known = session.runtime.window
+    report_of(session.send("First?"))
+    assert session.runtime.window == known
+    assert report_of(session.send("Second?")).answer == "Yes."
+
+
 @settings(
     max_examples=30,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

@@ -90,6 +90,7 @@ def _finish(
     if end.usage is not None:
         reported = end.usage.prompt_tokens
         turn.counted = learn_count(turn, prompt, reported)
+        turn.confirm_prompt(reported)
         yield from cut_notices(turn, reported)
     _log.info("%s ended with %s, %d tool calls, %s", name, end.reason, len(calls), end.usage)
     return reply

@@ -140,6 +140,16 @@ class TurnInProgress:
         """Assume that the model's window is smaller than it was thought to be."""
         self.runtime = replace(self.runtime, rejected_window=window)
 
+    def confirm_prompt(self, accepted: int) -> None:
+        """Forget the assumed window if the server has accepted a prompt of more tokens than that.
+
+        The window is often a guess, because few servers say theirs when they refuse a prompt. A
+        guess that is too small would end every further turn.
+        """
+        assumed = self.runtime.rejected_window
+        if assumed is not None and accepted > assumed.tokens:
+            self.runtime = replace(self.runtime, rejected_window=None)
+
     def end_tools(self, reason: str) -> None:
         """Offer no more tools in this turn."""
         self.no_more_tools = reason
