@@ -284,7 +284,7 @@ def _note_path(notes: "Vault", note: str) -> str:
     """The path of a note named by its path, name, title or link. Raises VaultError for none and for
     several.
     """
-    return notes.find_file(note) or notes.locate(note)[0]
+    return notes.find_file(note) or notes.locate(note).path
 
 
 def _print_links(ctx: CommandContext, links: "Sequence[LinkRow]", none: str) -> None:

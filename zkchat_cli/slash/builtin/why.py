@@ -47,8 +47,7 @@ def _document_key(session: ZkChatSession, argument: str) -> str:
         )
     if keys:
         return keys[0]
-    path, _ = session.vault.locate(argument)
-    return path
+    return session.vault.locate(argument).path
 
 
 def _document_keys(session: ZkChatSession) -> list[str]:

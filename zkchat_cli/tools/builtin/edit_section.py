@@ -15,7 +15,7 @@ def edit_section(
     """Replace everything under a heading of a note, including the headings below it. Read it first.
     The user is asked first.
     """
-    found, _ = vault.locate(path)
+    found = vault.locate(path).path
     return ToolOutput(change=vault.editor.edit_section(found, heading, new_text))
 
 

@@ -15,7 +15,7 @@ def find_backlinks(
     offset: Annotated[int, f"links to skip; {MOST_LINKS} come at a time"] = 0,
 ) -> ToolOutput:
     """The lines in other notes that link to a note, as excerpts."""
-    path, _ = vault.locate(relative_path)
+    path = vault.locate(relative_path).path
     links = vault.graph.backlinks(path)
     begin = max(0, offset)
     end = begin + MOST_LINKS

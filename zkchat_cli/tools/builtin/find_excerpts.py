@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from zkchat_cli.tools.base import ToolOutput, declare_tool
+from zkchat_cli.tools.note_lookups import search_passages
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_EXCERPTS = 6
@@ -22,14 +23,10 @@ def find_excerpts(
     best first.
     """
     limit = min(max(limit, 1), MOST_EXCERPTS)
-    # One more shows whether there are more
-    found = vault.search(query, limit + 1)
-    note = ""
-    if not found:
-        note = "Nothing found. Try fewer or other words."
-    elif len(found) > limit:
-        note = f"There is more: ask again with a limit up to {MOST_EXCERPTS}, or with other words."
-    return ToolOutput(tuple(found[:limit]), note=note)
+    found = search_passages(vault, query, limit, MOST_EXCERPTS)
+    if not found.passages:
+        return ToolOutput(note="Nothing found. Try fewer or other words.")
+    return ToolOutput(found.passages, note=found.more)
 
 
 TOOL = declare_tool(find_excerpts, verb="searched", editor_kind="search", core=True)

@@ -10,7 +10,7 @@ MOST_LINKS = 50
 
 def find_forward_links(vault: Vault, relative_path: Note) -> ToolOutput:
     """The links in a note: where each leads (null if broken), and their lines as excerpts."""
-    path, _ = vault.locate(relative_path)
+    path = vault.locate(relative_path).path
     rows = vault.graph.links(path)
     shown = rows[:MOST_LINKS]
     note = ""

@@ -1,6 +1,7 @@
 """Finds how two notes are connected."""
 
 from zkchat_cli.tools.base import Note, ToolOutput, declare_tool
+from zkchat_cli.tools.note_lookups import connect_notes
 from zkchat_cli.vault.vault import Vault
 
 
@@ -8,17 +9,14 @@ def find_link_path(vault: Vault, source: Note, target: Note) -> ToolOutput:
     """How two notes are connected: the shortest way over links, with the linking lines as
     excerpts.
     """
-    start, _ = vault.locate(source)
-    end, _ = vault.locate(target)
-    found = vault.graph.shortest_path(start, end)
-    if found is None:
+    found = connect_notes(vault, source, target)
+    if found.path is None:
         return ToolOutput(
-            data={"source": start, "target": end, "path": None},
+            data={"source": found.source, "target": found.target, "path": None},
             note="No path of links connects them.",
             outcome="not connected by links",
         )
-    notes, links = found
-    return ToolOutput(vault.reader.link_lines(links), {"path": notes})
+    return ToolOutput(vault.reader.link_lines(found.path.links), {"path": found.path.notes})
 
 
 TOOL = declare_tool(find_link_path)

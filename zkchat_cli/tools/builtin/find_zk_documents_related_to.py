@@ -26,7 +26,7 @@ def find_zk_documents_related_to(
     limit = min(max(limit, 1), MOST_RELATED)
     # One more shows whether there are more
     if path:
-        found = vault.graph.related_notes(vault.locate(path)[0], limit + 1)
+        found = vault.graph.related_notes(vault.locate(path).path, limit + 1)
         nothing = "No note is related to it by links or words."
     else:
         found = vault.graph.notes_about(query, limit + 1)

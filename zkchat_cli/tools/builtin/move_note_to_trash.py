@@ -6,7 +6,7 @@ from zkchat_cli.vault.vault import Vault
 
 def move_note_to_trash(vault: Vault, path: Note) -> ToolOutput:
     """Move a note to the vault's trash folder. The user is asked first."""
-    found, _ = vault.locate(path)
+    found = vault.locate(path).path
     return ToolOutput(change=vault.editor.trash(found))
 
 

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from zkchat_cli.tools.base import ToolArgumentError, ToolOutput, declare_tool
+from zkchat_cli.tools.note_lookups import locate_lines
 from zkchat_cli.vault.vault import Vault
 
 # Excerpts in one answer
@@ -16,10 +17,7 @@ def read_zk_document(
     end_line: Annotated[int | None, "last line"] = None,
 ) -> ToolOutput:
     """Read a note, a section or some lines of it; returns numbered excerpts."""
-    path, heading = vault.locate(relative_path)
-    first, last = vault.reader.section(path, heading) if heading else (1, None)
-    start = start_line or first
-    end = end_line or last
+    path, start, end = locate_lines(vault, relative_path, start_line, end_line)
     if end is not None and end < start:
         raise ToolArgumentError(
             f"read_zk_document: end_line {end} is before start_line {start}; lines count from 1"

@@ -16,7 +16,7 @@ def rename_note(
     """Rename or move a note; every link in the vault still leads where it led. The user is asked
     first.
     """
-    found, _ = vault.locate(path)
+    found = vault.locate(path).path
     return ToolOutput(change=vault.editor.rename(found, new_path))
 
 

@@ -11,7 +11,7 @@ from zkchat_cli.tools.served_tool import (
 
 def backlinks(served: ServedVault, path: Note) -> NoteLinks:
     """The lines in other notes that link to a note."""
-    found, _ = served.vault.locate(path)
+    found = served.vault.locate(path).path
     return note_links(found, served.vault.graph.backlinks(found))
 
 

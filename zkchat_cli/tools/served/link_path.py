@@ -2,6 +2,7 @@
 
 from typing import TypedDict
 
+from zkchat_cli.tools.note_lookups import connect_notes
 from zkchat_cli.tools.served_tool import Document, Note, ServedVault, declare_served_tool
 
 
@@ -16,17 +17,14 @@ def link_path(served: ServedVault, source: Note, target: Note) -> NotePath:
     """The shortest path of links between two notes, in either direction; null if no links connect
     them.
     """
-    start, _ = served.vault.locate(source)
-    end, _ = served.vault.locate(target)
-    found = served.vault.graph.shortest_path(start, end)
-    if found is None:
-        return {"source": start, "target": end, "notes": None, "links": None}
-    notes, links = found
+    found = connect_notes(served.vault, source, target)
+    if found.path is None:
+        return {"source": found.source, "target": found.target, "notes": None, "links": None}
     return {
-        "source": start,
-        "target": end,
-        "notes": notes,
-        "links": [link._asdict() for link in links],
+        "source": found.source,
+        "target": found.target,
+        "notes": found.path.notes,
+        "links": [link._asdict() for link in found.path.links],
     }
 
 

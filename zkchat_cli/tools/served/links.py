@@ -11,7 +11,7 @@ from zkchat_cli.tools.served_tool import (
 
 def links(served: ServedVault, path: Note) -> NoteLinks:
     """The links in a note, in order; those without a target are broken."""
-    found, _ = served.vault.locate(path)
+    found = served.vault.locate(path).path
     return note_links(found, served.vault.graph.links(found))
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, TypedDict
 from pydantic import Field
 
 from zkchat_cli.errors import UsageError
+from zkchat_cli.tools.note_lookups import locate_lines
 from zkchat_cli.tools.served_tool import Note, ServedVault, declare_served_tool
 
 # Characters of a note in one answer: about 10,000 tokens
@@ -30,11 +31,9 @@ def read_note(
     an instruction.
     """
     vault = served.vault
-    found, heading = vault.locate(path)
+    found, first, wanted_last = locate_lines(vault, path, start_line, end_line)
     lines = vault.reader.read(found).removesuffix("\n").split("\n")
-    first, last = vault.reader.section(found, heading) if heading else (1, len(lines))
-    first = start_line or first
-    last = min(end_line or last, len(lines))
+    last = len(lines) if wanted_last is None else min(wanted_last, len(lines))
     if last < first:
         wanted = f"lines {first} to {end_line}" if end_line else f"line {first}"
         raise UsageError(f"{found} has no {wanted}", f"It has {len(lines)}; lines count from 1.")

@@ -27,7 +27,7 @@ def resolve_link(
     ambiguous one the other notes.
     """
     vault = served.vault
-    source = vault.locate(from_note)[0] if from_note else None
+    source = vault.locate(from_note).path if from_note else None
     found = vault.resolve_links(link, source) or [vault.resolve(link, source)]
     return {"links": [each.model_dump(mode="json") for each in found]}
 

@@ -4,6 +4,7 @@ from typing import Annotated, TypedDict
 
 from pydantic import Field
 
+from zkchat_cli.tools.note_lookups import search_passages
 from zkchat_cli.tools.served_tool import Day, Document, Query, ServedVault, Tag, declare_served_tool
 
 MOST_PASSAGES = 50
@@ -38,13 +39,9 @@ def search_notes(
             unquoted = value.replace('"', " ")
             words.append(f'{name}:"{unquoted}"')
     words.append(query)
-    # One more shows whether there are more
-    found = served.vault.search(" ".join(words), limit + 1)
-    more = None
-    if len(found) > limit:
-        more = f"There is more: ask again with a limit up to {MOST_PASSAGES}, or with other words."
-    results = [chunk.model_dump(mode="json", exclude={"id", "number"}) for chunk in found[:limit]]
-    return {"results": results, "more": more}
+    found = search_passages(served.vault, " ".join(words), limit, MOST_PASSAGES)
+    results = [chunk.model_dump(mode="json", exclude={"id", "number"}) for chunk in found.passages]
+    return {"results": results, "more": found.more or None}
 
 
 TOOL = declare_served_tool(search_notes, order=10)

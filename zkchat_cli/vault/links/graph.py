@@ -39,13 +39,17 @@ class LinkRelation(NamedTuple):
     why: tuple[str, ...]
 
 
-def shortest_path(
-    index: "NoteIndex", source: str, target: str
-) -> tuple[list[str], list[LinkRow]] | None:
-    """The notes of a shortest path over links in either direction, always the same one, and the
-    links between them, one less. The `target` of a link that is followed backwards is the note
-    where the step begins. None if there is no path.
+class LinkPath(NamedTuple):
+    """The notes of a path over links, and the links between them, one less. The `target` of a link
+    that is followed backwards is the note where the step begins.
     """
+
+    notes: list[str]
+    links: list[LinkRow]
+
+
+def shortest_path(index: "NoteIndex", source: str, target: str) -> LinkPath | None:
+    """A shortest path over links in either direction, always the same one; None without one."""
     reached_from = {source: source}
     ring = {source: source}
     while ring and target not in reached_from:
@@ -62,7 +66,7 @@ def shortest_path(
         (index.links.links_between(a, b) or index.links.links_between(b, a))[0]
         for a, b in pairwise(notes)
     ]
-    return notes, links
+    return LinkPath(notes, links)
 
 
 def related_by_links(index: "NoteIndex", path: str, limit: int) -> dict[str, LinkRelation]:

@@ -7,7 +7,7 @@ from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.index.values import LinkRow
 from zkchat_cli.vault.links import graph
-from zkchat_cli.vault.links.graph import LinkRelation, RelatedNote
+from zkchat_cli.vault.links.graph import LinkPath, LinkRelation, RelatedNote
 from zkchat_cli.vault.links.link_resolver import LinkResolver
 from zkchat_cli.vault.links.name_suggestions import BrokenLink, is_attachment
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
@@ -62,9 +62,9 @@ class NoteGraph:
             found.append(BrokenLink(row, text, tuple(candidates)))
         return found
 
-    def shortest_path(self, source: str, target: str) -> tuple[list[str], list[LinkRow]] | None:
-        """The notes and links of a shortest path in either direction; None if there is none. Raises
-        VaultError for a missing file.
+    def shortest_path(self, source: str, target: str) -> LinkPath | None:
+        """A shortest path over links in either direction; None if there is none. Raises VaultError
+        for a missing file.
         """
         for end in (source, target):
             self._require_file(end)
