@@ -19,7 +19,7 @@ Each carries what and why (`message`) and what to do next (`hint`). Only `cli/ap
 codes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 _Refusal = Literal[
@@ -121,6 +121,14 @@ def on_one_line(message: str, hint: str) -> str:
         return message
     separator = ". " if hint[0].isupper() else "; "
     return f"{message}{separator}{hint}"
+
+
+def nearest_names(names: Iterable[str], otherwise: str = "", *, label: str = "nearest") -> str:
+    """What a wrong name may mean: `nearest: Filters.md, Folders.md`; `otherwise` without names. A
+    hint that is a sentence of its own has the label `Nearest`.
+    """
+    listed = ", ".join(names)
+    return f"{label}: {listed}" if listed else otherwise
 
 
 # What is wrong with a value, by pydantic's type of the error

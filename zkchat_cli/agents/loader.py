@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 
 from zkchat_cli.config import loader
 from zkchat_cli.config.schema import ContextSettings, Section, TextList
-from zkchat_cli.errors import ConfigError
+from zkchat_cli.errors import ConfigError, nearest_names
 
 # The agents that come with zkchat, written as users write theirs
 BUILT_IN_FOLDER = Path(__file__).parent / "builtin"
@@ -140,7 +140,7 @@ def load_agent(folder: Path, name: str) -> Agent:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
         raise ConfigError(
             f"there is no agent {name!r:.80}",
-            f"Nearest: {', '.join(near)}. All of them: zkchat agent list",
+            f"{nearest_names(near, label='Nearest')}. All of them: zkchat agent list",
         )
     file = agent_file(folder, name)
     own = file if os.path.lexists(file) else None

@@ -15,7 +15,7 @@ from zkchat_cli.chat.retrieval import SMALL_WINDOW, RetrievalPolicy
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.user_input import UserInput
-from zkchat_cli.errors import PromptTooLarge, VaultError
+from zkchat_cli.errors import PromptTooLarge, VaultError, nearest_names
 from zkchat_cli.events import Notice
 from zkchat_cli.markdown.inline import WIKILINK
 from zkchat_cli.models.messages import RetrievalMode, ZkChatMessage
@@ -181,8 +181,10 @@ class UserMessageBuilder:
         similar = difflib.get_close_matches(
             name[1:].lower(), self._services.agent_names(), n=1, cutoff=SIMILAR
         )
-        hint = f"nearest: @{similar[0]}" if similar else ""
-        return Notice(f"no agent and no file is called {name}; the message is sent as it is", hint)
+        return Notice(
+            f"no agent and no file is called {name}; the message is sent as it is",
+            nearest_names(f"@{agent}" for agent in similar),
+        )
 
     def warm_up(self) -> None:
         """Load in advance what the first search for a question needs."""

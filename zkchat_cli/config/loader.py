@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from zkchat_cli.config.provider_tables import config_schema, is_provider_setting
 from zkchat_cli.config.schema import Config, S, Section
-from zkchat_cli.errors import ConfigError, reason, value_problem
+from zkchat_cli.errors import ConfigError, nearest_names, reason, value_problem
 from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.paths import MAX_SETTINGS_BYTES, AppPaths
 
@@ -298,12 +298,13 @@ def require_known_key(
     if key.startswith(f"{USER_TABLE}."):
         raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
     near = difflib.get_close_matches(key, default_values(schema), n=3, cutoff=0.5)
-    nearest = f"Nearest: {', '.join(near)}. " if near else ""
+    nearest = nearest_names(near, label="Nearest")
     if issubclass(schema, Config):
         every = "All settings: zkchat config show"
     else:
         every = f"All keys: {', '.join(schema.model_fields)}"
-    raise ConfigError(f"{origin}: {_short(key)} {problem}", nearest + every)
+    hint = f"{nearest}. {every}" if nearest else every
+    raise ConfigError(f"{origin}: {_short(key)} {problem}", hint)
 
 
 def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, nearest_names, on_one_line
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.compaction import Compaction
@@ -145,8 +145,7 @@ def uncited_references(messages: Sequence[ZkChatMessage]) -> list[DocumentRefere
 def describe_reference(reference: DocumentReference) -> str:
     """How a document came into the conversation and how it was delivered."""
     if reference.relative_path is None:
-        nearest = reference.candidate_links
-        return f"not found; nearest: {nearest}" if nearest else "not found"
+        return on_one_line("not found", nearest_names(reference.candidate_links))
     origin = _ORIGINS[reference.reference_type]
     delivery = DELIVERIES.get(reference.delivery)
     return f"{origin}, {delivery}" if delivery else origin

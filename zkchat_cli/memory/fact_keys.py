@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, nearest_names
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, fold
@@ -132,6 +132,5 @@ def find_fact(key: str, facts: Sequence[Fact]) -> Fact:
 
 
 def _no_such_fact(problem: str, nearest: Sequence[str]) -> UsageError:
-    if not nearest:
-        return UsageError(problem, "Nothing has been remembered yet.")
-    return UsageError(problem, f"Nearest: {', '.join(nearest[:_NAMED_KEYS])}")
+    hint = nearest_names(nearest[:_NAMED_KEYS], "Nothing has been remembered yet.", label="Nearest")
+    return UsageError(problem, hint)

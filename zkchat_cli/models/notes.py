@@ -73,8 +73,9 @@ class DocumentReference(_LogValue):
     above: Any = Field(False, exclude=True)
 
     @property
-    def candidate_links(self) -> str:
-        return ", ".join(f"[[{name}]]" for name in self.candidates)
+    def candidate_links(self) -> tuple[str, ...]:
+        """The candidates as links: `[[Filters]]`."""
+        return tuple(f"[[{name}]]" for name in self.candidates)
 
 
 class LinkResolution(Value):

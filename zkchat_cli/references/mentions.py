@@ -5,7 +5,7 @@ each once, in order.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from zkchat_cli.errors import VaultError
+from zkchat_cli.errors import VaultError, nearest_names
 from zkchat_cli.events import Notice
 from zkchat_cli.models.notes import ContentChunk, DocumentReference, LinkResolution
 from zkchat_cli.references.documents import SNIPPET_LENGTH, document_key
@@ -150,8 +150,7 @@ def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> Mentione
 def _link_warnings(reference: DocumentReference) -> list[Notice]:
     name = reference.wikilink
     if reference.status == "broken":
-        names = reference.candidate_links
-        nearest = f"nearest: {names}" if names else "no note has a similar name"
+        nearest = nearest_names(reference.candidate_links, "no note has a similar name")
         return [Notice(f"{name} not found", nearest)]
     if reference.status == "ambiguous":
         others = f"others: {', '.join(reference.candidates)}"
@@ -186,10 +185,8 @@ def _import_file(
 def _missing_file(
     wanted: FileImport, error: VaultError, candidates: tuple[str, ...]
 ) -> MentionedDocument:
-    nearest = "no file has a similar name"
-    if candidates:
-        imports = ", ".join(f"@{path}" for path in candidates)
-        nearest = f"nearest: {imports}"
+    imports = [f"@{path}" for path in candidates]
+    nearest = nearest_names(imports, "no file has a similar name")
     missing = DocumentReference(
         wikilink=wanted.written, reference_type="import", status="broken", candidates=candidates
     )

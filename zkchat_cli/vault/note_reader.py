@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zkchat_cli.errors import VaultError
+from zkchat_cli.errors import VaultError, nearest_names
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.index.values import LinkRow, make_chunk
@@ -52,10 +52,10 @@ class NoteReader:
         """The error about a note that is not there. Raises VaultError if the vault is not there."""
         filesystem.resolve_root(self.root)
         name = filesystem.short_path(relative_path)
-        near = ", ".join(f"[[{name}]]" for name in self.suggest_names(relative_path))
+        near = [f"[[{name}]]" for name in self.suggest_names(relative_path)]
         return VaultError(
             f"there is no note {name} in {self.root}",
-            f"Nearest: {near}" if near else filesystem.HOW_TO_SEARCH,
+            nearest_names(near, filesystem.HOW_TO_SEARCH, label="Nearest"),
         )
 
     def chunks(

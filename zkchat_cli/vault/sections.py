@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat_cli.errors import VaultError
+from zkchat_cli.errors import VaultError, nearest_names
 from zkchat_cli.markdown.block_scanner import LIST_MARKER
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
@@ -89,10 +89,10 @@ def missing_section(path: str, kind: str, name: str, markup: "Markup") -> VaultE
     names = {_fold(heading.text): heading.text for heading in markup.headings if heading.text}
     wanted = _fold(name.rpartition("#")[2])[:LONGEST_COMPARED]
     similar = difflib.get_close_matches(wanted, names, MOST_SIMILAR, LEAST_SIMILARITY)
-    near = ", ".join(truncate(names[each], MAX_HEADING) for each in similar)
+    near = [truncate(names[each], MAX_HEADING) for each in similar]
     return VaultError(
         f"{path} has no {kind} {truncate(name, MAX_HEADING)}",
-        f"Nearest: {near}" if near else "Leave it out for the whole note.",
+        nearest_names(near, "Leave it out for the whole note.", label="Nearest"),
     )
 
 

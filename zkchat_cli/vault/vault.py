@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat_cli.errors import VaultError, ZkchatError
+from zkchat_cli.errors import VaultError, ZkchatError, nearest_names
 from zkchat_cli.markdown.inline import split_target
 from zkchat_cli.models.notes import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.text.words import replace_surrogates
@@ -307,8 +307,9 @@ class Vault:
         link = self.resolve(text)
         name = filesystem.short_path(text)
         if link.target is None:
-            near = ", ".join(link.candidates)
-            hint = f"Nearest: {near}" if near else "Search finds notes by their words."
+            hint = nearest_names(
+                link.candidates, "Search finds notes by their words.", label="Nearest"
+            )
             raise VaultError(f"there is no note {name}", hint)
         if link.status == "ambiguous":
             paths = [link.target, *link.candidates]

@@ -2,7 +2,7 @@
 it, and whether the model sees it now.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from zkchat_cli.exporters.base import DELIVERIES, UNSUPPORTED
@@ -140,9 +140,10 @@ def _mention_lines(
     yield _detail_line(status.describe_excerpts(mention.message.id, reference.numbers), "dim")
 
 
-def did_you_mean(candidates: str) -> str:
+def did_you_mean(candidates: Iterable[str]) -> str:
     """A suggestion to put after the name of a document that was not found; empty without one."""
-    return f"; did you mean {candidates}?" if candidates else ""
+    listed = ", ".join(candidates)
+    return f"; did you mean {listed}?" if listed else ""
 
 
 def _memory_line(remembered: MemoryMention) -> StyledLine:

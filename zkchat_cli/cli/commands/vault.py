@@ -9,6 +9,7 @@ from typer import Argument, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, read_piped
+from zkchat_cli.errors import nearest_names, on_one_line
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.text import StyledLine, StyledSpan, describe_semantic_status, styled_line
 
@@ -141,11 +142,10 @@ def _source_path(ctx: CommandContext, notes: "Vault", source: str) -> str:
 
 def _resolution_text(link: "LinkResolution") -> str:
     """`[[Note]] → Folder/Note.md`"""
-    others = ", ".join(link.candidates)
     if link.target is None:
-        nearest = f"; nearest: {others}" if others else ""
-        return f"{link.raw} → not found{nearest}"
+        return on_one_line(f"{link.raw} → not found", nearest_names(link.candidates))
     if link.status == "ambiguous":
+        others = ", ".join(link.candidates)
         return f"{link.raw} → {link.target}, {link.reason} (not {others})"
     return f"{link.raw} → {link.target}"
 
@@ -210,8 +210,9 @@ def broken(
         links = notes.graph.broken_links()
     lines = []
     for link in links:
-        nearest = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
-        lines.append(f"{link.row.source}:{link.row.line}  {link.row.raw}{nearest}")
+        nearest = nearest_names(link.candidates)
+        line = f"{link.row.source}:{link.row.line}  {link.row.raw}   {nearest}"
+        lines.append(line.rstrip())
     documents = [{**link.row._asdict(), "candidates": list(link.candidates)} for link in links]
     ctx.print_result(documents, "\n".join(lines), "No broken links.")
 
