@@ -111,7 +111,7 @@ class PromptBuilder:
         return prompt.model_copy(update={"deleted": tuple(deleted)}) if deleted else prompt
 
     def room_for_documents(self, runtime: Runtime, question: ZkChatMessage) -> int:
-        """Tokens left for documents in the prompt of a question. || Raises PromptTooLarge."""
+        """Tokens left for documents in the prompt of a question. Raises PromptTooLarge."""
         inputs = self.inputs(runtime, (question,), self._state.compaction)
         with self._prompt_lock:
             return room_for_documents(inputs, runtime.budget, runtime.strategy, runtime.counter)

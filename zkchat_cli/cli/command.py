@@ -76,7 +76,7 @@ class CommandContext:
     def user_settings(self) -> dict[str, Any]:
         """The tables of the user's settings file, as written.
 
-        None if the file cannot be read: loading the settings reports that.
+        Empty if the file cannot be read: loading the settings reports that.
         """
         try:
             data = read_file(self.paths.config_file, paths.MAX_SETTINGS_BYTES)

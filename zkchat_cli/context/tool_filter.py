@@ -141,7 +141,7 @@ def _recent_text(inputs: PromptInputs) -> str:
 
 @lru_cache(maxsize=512)
 def _content_words(text: str, languages: tuple[str, ...]) -> frozenset[str]:
-    """The content words of a text. || Cached, because each prompt needs the words of the tools."""
+    """The content words of a text. Cached, because each prompt needs the words of the tools."""
     return frozenset(content_stems(text, languages))
 
 

@@ -47,7 +47,7 @@ def _switch(session: ZkChatSession, segments: list[BranchSegment], argument: str
 
 
 def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
-    """A line of the tree. || `turns` is the number of turns before the place where the user is."""
+    """A line of the tree. `turns` is the number of turns before the place where the user is."""
     first = segment.first_turn
     last = segment.last_turn
     which = f"turn {first}" if first == last else f"turns {first}-{last}"
