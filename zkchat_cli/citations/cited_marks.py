@@ -30,18 +30,24 @@ def cited_marks(text: str, citations: Sequence[Citation]) -> list[CitationMark]:
     """
     numbers_at = _numbers_by_span(citations)
     known = {citation.number for citation in citations}
+    written = {mark.span: mark for mark in read_marks(text).marks}
     found: dict[tuple[int, int], CitationMark] = {}
-    written: dict[tuple[int, int], CitationMark] = {}
-    for mark in read_marks(text).marks:
-        written[mark.span] = mark
-        if (mark.defines or not numbers_at) and known.intersection(mark.numbers):
-            found[mark.span] = mark
-    for (start, end), numbers in numbers_at.items():
+    for span, mark in written.items():
+        may_count = mark.defines or not numbers_at
+        if may_count and not known.isdisjoint(mark.numbers):
+            found[span] = mark
+    for span, numbers in numbers_at.items():
+        start, end = span
         if 0 <= start < end <= len(text):
-            mark = written.get((start, end)) or CitationMark(start, end, name=text[start:end])
-            cited = tuple(n for n in mark.numbers if n in numbers)
-            found[start, end] = mark._replace(numbers=cited or tuple(dict.fromkeys(numbers)))
+            mark = written.get(span) or CitationMark(start, end, name=text[start:end])
+            found[span] = _numbered_as(mark, numbers)
     return [found[span] for span in sorted(found)]
+
+
+def _numbered_as(mark: CitationMark, cited: Sequence[int]) -> CitationMark:
+    """The mark with those of its numbers that are cited; one by name with all that are cited."""
+    own = tuple(number for number in mark.numbers if number in cited)
+    return mark._replace(numbers=own or tuple(dict.fromkeys(cited)))
 
 
 def _numbers_by_span(citations: Iterable[Citation]) -> dict[tuple[int, int], list[int]]:

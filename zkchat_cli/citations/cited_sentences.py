@@ -5,7 +5,7 @@ and what ends sentences within a quotation with other characters.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.citations.cited_marks import cited_marks, split_at_marks
@@ -74,12 +74,21 @@ def cited_sentences(answer: str, citations: Sequence[Citation]) -> list[CitedSen
     found: list[CitedSentence] = []
     for sentence in split_marked_sentences(cited, text, find_quotations(answer, text)):
         spans = {cited[index].span for index in sentence.marks}
-        of_sentence = [citation for citation in citations if not spans.isdisjoint(citation.spans)]
-        numbers = tuple(dict.fromkeys(citation.number for citation in of_sentence))
-        if numbers and states_something(sentence.text):
-            support = worst_support(each.support for each in of_sentence if each.support)
-            found.append(CitedSentence(sentence.plain, numbers, support or "unclear"))
+        own = [citation for citation in citations if not spans.isdisjoint(citation.spans)]
+        if own and states_something(sentence.text):
+            found.append(_cited_sentence(sentence, own))
     return found
+
+
+def _cited_sentence(sentence: MarkedSentence, citations: Iterable[Citation]) -> CitedSentence:
+    """The sentence with its citations, and the worst verdict on these."""
+    numbers: dict[int, None] = {}
+    judged: list[Support] = []
+    for citation in citations:
+        numbers[citation.number] = None
+        if citation.support:
+            judged.append(citation.support)
+    return CitedSentence(sentence.plain, tuple(numbers), worst_support(judged) or "unclear")
 
 
 def split_marked_sentences(
@@ -113,8 +122,6 @@ def states_something(sentence: str) -> bool:
     "the notes do not say" do not.
     """
     bare = sentence.strip(" *_\"'”")
-    return (
-        not _SILENCE.match(bare)
-        and count_words(bare) > FEW_WORDS
-        and not bare.endswith((":", "?", "：", "？"))
-    )
+    if _SILENCE.match(bare) or bare.endswith((":", "?", "：", "？")):
+        return False
+    return count_words(bare) > FEW_WORDS

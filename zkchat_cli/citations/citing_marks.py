@@ -91,28 +91,31 @@ def _numbered(
     known: Collection[int],
 ) -> CitingMark | None:
     """A mark with numbers. One that only the text defines cites the notes that it names there."""
-    defined = tuple(number for number in mark.numbers if number in footnotes)
-    numbers = tuple(n for n in mark.numbers if n not in footnotes or n in known)
-    notes = _noted(defined, footnotes)
+    sources: list[int] = []
+    defined: list[int] = []
+    notes: list[str] = []
+    for number in mark.numbers:
+        if number in footnotes:
+            defined.append(number)
+            notes += footnotes[number].notes
+        if number not in footnotes or number in known:
+            sources.append(number)
     if defined and not notes and _is_reference(mark, answer, end_before):
         return None
-    if not numbers:
-        return CitingMark(mark._replace(numbers=()), notes, defined) if notes else None
-    if not _may_cite(mark, answer, known):
-        return None
-    cited = mark._replace(numbers=numbers)
-    return CitingMark(cited, defined=tuple(n for n in defined if n in known))
+    if sources:
+        if not _may_cite(mark, answer, known):
+            return None
+        both = tuple(number for number in defined if number in known)
+        return CitingMark(mark._replace(numbers=tuple(sources)), defined=both)
+    if notes:
+        return CitingMark(mark._replace(numbers=()), tuple(notes), tuple(defined))
+    return None
 
 
 def _is_reference(mark: CitationMark, answer: str, end_before: int) -> bool:
     """Whether a mark is the second half of `[text][1]`, a link to the defined address."""
     is_behind_bracket = mark.start > 0 and answer[mark.start - 1] == "]"
     return is_behind_bracket and mark.start != end_before
-
-
-def _noted(numbers: Iterable[int], footnotes: Mapping[int, Footnote]) -> tuple[str, ...]:
-    """The notes that footnotes with these numbers name."""
-    return tuple(note for number in numbers for note in footnotes[number].notes)
 
 
 def _may_cite(mark: CitationMark, answer: str, known: Collection[int]) -> bool:

@@ -53,21 +53,20 @@ _OPERATORS = lazy_pattern(r"\b(?:AND|OR)\b")
 def changes_what_follows(text: str) -> bool:
     """Whether the words before a quotation negate or restrict it."""
     *_, sentence = _STATEMENT.split(text[-REACH:])
-    *_, clause = _CLAUSE.split(_REASON_FIRST.sub("", _INTERJECTED.sub(",", sentence), count=1))
-    return bool(_CONDITIONAL.search(sentence) or _NEGATED.search(clause) or _LIMITED.search(clause))
+    if _CONDITIONAL.search(sentence):
+        return True
+    main = _REASON_FIRST.sub("", _INTERJECTED.sub(",", sentence), count=1)
+    *_, clause = _CLAUSE.split(main)
+    return any(changes.search(clause) for changes in (_NEGATED, _LIMITED))
 
 
 def changes_what_precedes(text: str) -> bool:
     """Whether the words behind a quotation negate or restrict it."""
     sentence, *_ = _STATEMENT.split(text[:REACH], maxsplit=1)
     clause, *_ = _NEXT_CLAUSE.split(sentence, maxsplit=1)
-    return bool(
-        _NEGATED_NEXT.match(sentence)
-        or _NEGATED_LATER.search(clause)
-        or _CONDITIONAL.search(clause)
-        or _LIMITED.search(clause)
-        or _CONDITIONAL_NEXT.match(sentence)
-    )
+    if _NEGATED_NEXT.match(sentence) or _CONDITIONAL_NEXT.match(sentence):
+        return True
+    return any(changes.search(clause) for changes in (_NEGATED_LATER, _CONDITIONAL, _LIMITED))
 
 
 def changes_between(gap: str) -> bool:

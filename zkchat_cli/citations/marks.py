@@ -187,15 +187,18 @@ class _MarkReader:
 
     def _scan(self, line: str) -> ScannedLine:
         """What the line is; lines of a block of math count as code."""
-        borders_math = (
-            line.count("$$") % 2 == 1
-            and (self._in_math or line.lstrip(" \t>").startswith("$$"))
-            and not self._scanner.fence
-        )
-        is_math = self._in_math or borders_math
-        if borders_math:
-            self._in_math = not self._in_math
-        return ScannedLine("code") if is_math else self._scanner.scan(line)
+        was_in_math = self._in_math
+        if self._borders_math(line):
+            self._in_math = not was_in_math
+        if was_in_math or self._in_math:
+            return ScannedLine("code")
+        return self._scanner.scan(line)
+
+    def _borders_math(self, line: str) -> bool:
+        """Whether a block of math begins or ends on a line."""
+        if line.count("$$") % 2 == 0 or self._scanner.fence:
+            return False
+        return self._in_math or line.lstrip(" \t>").startswith("$$")
 
     def _add_definition(self, position: int, end: int) -> None:
         found = _SQUARE.match(self._text, self._text.index("[", position), end)
@@ -299,7 +302,8 @@ def _numbered_mark(found: re.Match[str], written: str) -> CitationMark | None:
     """
     numbers: list[int] = []
     for item in _SEPARATOR.split(written):
-        if not (ends := _ITEM.fullmatch(item)):
+        ends = _ITEM.fullmatch(item)
+        if not ends:
             return None
         numbers += _range(int(ends[1]), int(ends[2] or ends[1]))
     return CitationMark(*found.span(), tuple(dict.fromkeys(numbers)))
@@ -309,11 +313,11 @@ def _is_math(text: str, at: int) -> bool:
     """Whether a bracket is inside `$…$` on its line."""
     start = max(text.rfind("\n", 0, at) + 1, at - MAX_LENGTH)
     dollars = [found.end() for found in _DOLLAR.finditer(text, start, at)]
-    if (
-        len(dollars) % 2 == 0
-        or text[dollars[-1]].isspace()
-        or (text[dollars[-1]].isdigit() and "\\" not in text[dollars[-1] : at])
-    ):
+    if len(dollars) % 2 == 0:
+        return False
+    formula = text[dollars[-1] : at + 1]
+    is_amount = formula[0].isdigit() and "\\" not in formula
+    if formula[0].isspace() or is_amount:
         return False
     closing = text.find("$", at, at + MAX_LENGTH)
     line_end = text.find("\n", at, at + MAX_LENGTH)
@@ -324,15 +328,15 @@ def _range(first: int, last: int) -> tuple[int, ...]:
     """All from `first` to `last`; only the two ends of a range that runs backwards or is
     implausibly long.
     """
-    return tuple(range(first, last + 1)) if first <= last < first + _MAX_RANGE else (first, last)
+    if first <= last < first + _MAX_RANGE:
+        return tuple(range(first, last + 1))
+    return first, last
 
 
 def _parse_superscript(text: str, at: int) -> CitationMark | None:
     """Raised digits, but not a power or a part of a unit: m², x², 10³."""
     found = _SUPERSCRIPT.match(text, at)
-    if not found:
-        return None
-    if _is_power(text, at, found[1]):
+    if not found or _is_power(text, at, found[1]):
         return None
     first = int(found[1].translate(_LOWERED))
     last = int(found[2].translate(_LOWERED)) if found[2] else first

@@ -73,12 +73,11 @@ def find_nearest(quote: str, folded: str) -> Wording | None:
         count = sum(folded.find(term, start, end) >= 0 for term in terms)
         if count:
             blocks.append(_Block(-count, end - start, start))
-    best: Wording | None = None
-    for block in sorted(blocks)[:_MOST_BLOCKS]:
-        found = _compare(wanted, folded, block.start, block.start + block.size)
-        if found and (best is None or found.share > best.share):
-            best = found
-    return best
+    found = [
+        _compare(wanted, folded, block.start, block.start + block.size)
+        for block in sorted(blocks)[:_MOST_BLOCKS]
+    ]
+    return max(filter(None, found), key=lambda wording: wording.share, default=None)
 
 
 def _compare(wanted: Sequence[str], text: str, start: int, end: int) -> Wording | None:
@@ -106,12 +105,19 @@ def _says_nothing(word: str) -> bool:
     return word in STOPWORDS or (len(word) == 1 and word.isascii() and not word.isdigit())
 
 
-@lru_cache(maxsize=8)
-def _read_quotation(quote: str) -> tuple[list[str], list[str]]:
+class _QuotedWords(NamedTuple):
     """The words of a quotation, and the longest telling ones."""
+
+    words: list[str]
+    terms: list[str]
+
+
+@lru_cache(maxsize=8)
+def _read_quotation(quote: str) -> _QuotedWords:
     folded = fold_in_place(quote)
     words = [word[0] for word in islice(_words(folded, 0, len(folded)), _MOST_WORDS)]
-    return words, sorted(dict.fromkeys(content_terms(quote)), key=len, reverse=True)[:_MOST_TERMS]
+    longest_first = sorted(dict.fromkeys(content_terms(quote)), key=len, reverse=True)
+    return _QuotedWords(words, longest_first[:_MOST_TERMS])
 
 
 def _words(text: str, start: int, end: int) -> Iterator[re.Match[str]]:

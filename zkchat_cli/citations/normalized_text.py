@@ -173,10 +173,7 @@ def is_word_border(text: str, at: int) -> bool:
 
 
 def _normalize(text: str) -> NormalizedText:
-    text = _CASED_UNIT.sub(
-        lambda unit: f"{unit[1]}{unit[2]}byte" if unit[2] else f"{unit[1]}mega", text
-    )
-    plain = _TYPOGRAPHY.sub(_plain_mark, text)
+    plain = _TYPOGRAPHY.sub(_plain_mark, _CASED_UNIT.sub(_spelled_unit, text))
     if not plain.isascii():
         plain = _FRACTION.sub(" ", _LOWERED.sub("_", _RAISED.sub("^", plain)))
     plain = fold(plain)
@@ -187,16 +184,21 @@ def _normalize(text: str) -> NormalizedText:
         bare = " ".join(line.split())
         if has_cjk:
             bare = _SPACE_WITHOUT_MEANING.sub("", bare)
-        if bare and joined:
-            joined += (
-                ""
-                if has_cjk
-                and (_SPACELESS_CHARACTER.match(joined[-1]) or _SPACELESS_CHARACTER.match(bare))
-                else " "
-            )
+        if bare and joined and not (has_cjk and _joins_without_space(joined, bare)):
+            joined += " "
         starts.append(len(joined))
         joined += bare
     return NormalizedText(joined, starts)
+
+
+def _joins_without_space(before: str, after: str) -> bool:
+    """Whether one of two lines has a character of a script without spaces where they meet."""
+    return any(map(_SPACELESS_CHARACTER.match, (before[-1], after)))
+
+
+def _spelled_unit(unit: re.Match[str]) -> str:
+    """A number with a unit in which case counts, spelled so that it still counts when folded."""
+    return f"{unit[1]}{unit[2]}byte" if unit[2] else f"{unit[1]}mega"
 
 
 def _plain_mark(mark: re.Match[str]) -> str:
@@ -206,13 +208,16 @@ def _plain_mark(mark: re.Match[str]) -> str:
     if mark[0] not in "*_~":
         return _ALIKE[mark[0]]
     text = mark.string
-    before = mark.start() - 1
-    after = mark.string[mark.end() : mark.end() + 1]
+    before = text[max(0, mark.start() - 2) : mark.start()]
+    after = text[mark.end() : mark.end() + 1]
     if mark[0] == "~":
-        return "≈" if after.isdigit() and text[before : before + 1] != "~" else ""
-    before -= before >= 0 and text[before] == "\\"
-    left = text[before] if before >= 0 else ""
-    in_word = left.isascii() and left.isalnum() and after.isascii() and after.isalnum()
-    return (
-        mark[0] if in_word or (mark[0] == "*" and left in (" ", "\t") and after.isspace()) else ""
-    )
+        is_about = after.isdigit() and not before.endswith("~")
+        return "≈" if is_about else ""
+    left = before.removesuffix("\\")[-1:]
+    in_word = _is_ascii_alnum(left) and _is_ascii_alnum(after)
+    is_times = mark[0] == "*" and left in (" ", "\t") and after.isspace()
+    return mark[0] if in_word or is_times else ""
+
+
+def _is_ascii_alnum(character: str) -> bool:
+    return character.isascii() and character.isalnum()

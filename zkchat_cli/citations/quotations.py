@@ -72,9 +72,9 @@ def is_long_enough(words: str) -> bool:
     """Whether words in quotation marks are checked: a few words, or less with a digit; but not a
     name in quotation marks.
     """
-    return len(words) > 1 and (
-        len(words) + len(find_cjk(words)) >= MIN_QUOTE or any(c.isdigit() for c in words)
-    )
+    if len(words) < 2:
+        return False
+    return len(words) + len(find_cjk(words)) >= MIN_QUOTE or any(map(str.isdigit, words))
 
 
 def find_quotations(answer: str, text: str) -> list[Quotation]:
@@ -86,10 +86,12 @@ def find_quotations(answer: str, text: str) -> list[Quotation]:
     blank = [found.start() for found in _BLANK_LINE.finditer(text)]
     found: list[Quotation] = []
     end = 0
-    for first, last in sorted([*_pairs(answer, text, blank), *_single_pairs(answer, text, blank)]):
-        if first >= end and is_long_enough(answer[first + 1 : last]):
+    pairs = [*_pairs(answer, text, blank), *_single_pairs(answer, text, blank)]
+    for first, last in sorted(pairs):
+        words = answer[first + 1 : last]
+        if first >= end and is_long_enough(words):
             end = last + 1
-            found.append(Quotation(first, end, answer[first + 1 : last]))
+            found.append(Quotation(first, end, words))
     blocks = _block_quotations(answer, text, found)
     outside = [quotation for quotation in found if not _begins_in(quotation, blocks)]
     return sorted([*blocks, *outside])
@@ -222,9 +224,10 @@ def marks_outside_quotations(
     for quotation in quotations:
         first = bisect_left(starts, quotation.start)
         following = bisect_left(starts, quotation.end)
-        if first < following < len(starts) and _BETWEEN.fullmatch(
-            text, quotation.end, starts[following]
-        ):
+        has_marks = first < following
+        if not has_marks or following == len(starts):
+            continue
+        if _BETWEEN.fullmatch(text, quotation.end, starts[following]):
             quoted.update(found[first:following])
     return [mark for mark in found if mark not in quoted]
 
@@ -285,20 +288,28 @@ def _marks_behind(
     """The first mark behind a quotation, and those adjacent to it."""
     at = first
     yield at
-    while not quotation.block and at + 1 < len(spans) and spans[at + 1][0] == spans[at][1]:
+    while not quotation.block and _touches_next(at, spans):
         at += 1
         yield at
+
+
+def _touches_next(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether the next mark begins where this one ends."""
+    if at + 1 == len(spans):
+        return False
+    _, end = spans[at]
+    start, _ = spans[at + 1]
+    return start == end
 
 
 def is_beside(span: tuple[int, int], quotation: Quotation, text: str) -> bool:
     """Whether a mark is in the quotation or in its sentence, and so its source; later in the
     paragraph it may be just a link.
     """
-    first, last = sorted((span, (quotation.start, quotation.end)))
-    between = text[first[1] : last[0]]
-    return not _SENTENCE_ENDS.search(text, first[1] - 2, last[0]) or not any(
-        c.isalnum() for c in between
-    )
+    (_, end), (start, _) = sorted((span, (quotation.start, quotation.end)))
+    if not _SENTENCE_ENDS.search(text, end - 2, start):
+        return True
+    return not any(map(str.isalnum, text[end:start]))
 
 
 def _introduces(end: int, quotation: Quotation, text: str) -> bool:
@@ -307,9 +318,9 @@ def _introduces(end: int, quotation: Quotation, text: str) -> bool:
         return False
     if quotation.block:
         return bool(_BEFORE_BLOCK.fullmatch(text, end, quotation.start))
-    return not _BORDER.search(text, end, quotation.start) and bool(
-        _INTRODUCTION.fullmatch(text, end, quotation.start)
-    )
+    if _BORDER.search(text, end, quotation.start):
+        return False
+    return bool(_INTRODUCTION.fullmatch(text, end, quotation.start))
 
 
 def _is_followed(
@@ -338,8 +349,10 @@ def _inner_quotes(
         start, end = spans[at]
         if answer[begin:start].strip() or not words:
             words = answer[begin:start]
-            if at + 1 not in inside and any(c.isalnum() for c in answer[end:last]):
-                words += answer[end:last]
+            after = answer[end:last]
+            is_last = at + 1 not in inside
+            if is_last and any(map(str.isalnum, after)):
+                words += after
         bare = _QUOTE_SIGN.sub("", words).strip().rstrip("—–-( \n")
         if is_long_enough(bare):
             yield at, bare

@@ -190,12 +190,14 @@ class QuotableChunk:
         """The lines, from 0, that begin a paragraph, list item, heading or table row, or are blank
         or follow one of these.
         """
-        alone = [bool(_ONE_LINE.match(line)) for line in self._lines]
-        return [
-            i
-            for i, line in enumerate(self._lines)
-            if i == 0 or alone[i] or alone[i - 1] or _BEGINS_BLOCK.match(line)
-        ]
+        begins: list[int] = []
+        is_below_alone = True
+        for number, line in enumerate(self._lines):
+            is_alone = _ONE_LINE.match(line) is not None
+            if is_alone or is_below_alone or _BEGINS_BLOCK.match(line):
+                begins.append(number)
+            is_below_alone = is_alone
+        return begins
 
     def _block_range(self, first: int, last: int) -> tuple[int, int]:
         """The first line of the block with the line `first`, and the line after the block with the
@@ -203,7 +205,9 @@ class QuotableChunk:
         """
         begin = self._blocks[bisect_right(self._blocks, first) - 1]
         following = bisect_right(self._blocks, last)
-        return begin, self._blocks[following] if following < len(self._blocks) else len(self._lines)
+        if following == len(self._blocks):
+            return begin, len(self._lines)
+        return begin, self._blocks[following]
 
     def _is_cut(self, text: NormalizedText, parts: Sequence[str], found: Sequence[int]) -> bool:
         """Whether the quotation leaves out words of its sentence that negate or restrict it: before
@@ -257,17 +261,18 @@ def _normalized_parts(quote: str, rendered: bool, gaps: bool) -> tuple[str, ...]
     if gaps and not OMISSION.search(quote.strip(_ENDS)):
         return ()
     normalize = normalize_quoted if rendered else normalize_source
-    found: list[str] = []
-    for part in OMISSION.split(quote) if gaps else [quote]:
-        bare = part.strip(_ENDS)
-        # `.5`
-        is_fraction = (
-            bare[:1].isdigit()
-            and part[: part.find(bare)].endswith(".")
-            and not part.startswith("..")
-        )
-        found.append(normalize(f".{bare}" if is_fraction else bare).text)
+    parts = OMISSION.split(quote) if gaps else [quote]
+    found = [normalize(_without_ends(part)).text for part in parts]
     return tuple(filter(None, found))
+
+
+def _without_ends(part: str) -> str:
+    """A part of a quotation without the punctuation at its ends, but with the point of `.5`."""
+    bare = part.strip(_ENDS)
+    if not bare[:1].isdigit() or part.startswith(".."):
+        return bare
+    before, _, _ = part.partition(bare)
+    return f".{bare}" if before.endswith(".") else bare
 
 
 def _find_in_order(
@@ -309,15 +314,14 @@ def _find_parts(text: str, quote: str) -> list[tuple[int, int]]:
         words = re.findall(r"[^\W_]+", part)
         if not words:
             continue
-        place = (
-            re.compile(r"[\W_]*".join(words), re.IGNORECASE).search(text, at)
-            if len(words) <= MAX_WORDS
-            else None
-        )
+        if len(words) > MAX_WORDS:
+            return []
+        place = re.compile(r"[\W_]*".join(words), re.IGNORECASE).search(text, at)
         if place is None:
             return []
         at = place.end()
         ending = re.search(r"[\W_]*\Z", part.rstrip())
-        at += len(ending[0]) if ending and text.startswith(ending[0], at) else 0
+        if ending and text.startswith(ending[0], at):
+            at += len(ending[0])
         found.append((place.start(), at))
     return found

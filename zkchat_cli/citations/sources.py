@@ -5,6 +5,7 @@ note.
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
+from typing import NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.citations.support import Evidence
@@ -13,6 +14,17 @@ from zkchat_cli.vault.links.wikilinks import LinkName, WrittenLink, fold_name, l
 
 MatchingNotes = Callable[[str], tuple[str, ...]]
 """The notes that a link or path may mean, the likeliest first."""
+
+
+class _Misfit(NamedTuple):
+    """What a chunk lacks of what a mark says about it, the most important first: sorted, the chunk
+    that fits best is the first.
+    """
+
+    lacks_uncut_words: bool
+    lacks_words: bool
+    lacks_heading: bool
+    lacks_line: bool
 
 
 class CitableSources:
@@ -28,12 +40,10 @@ class CitableSources:
         """`earlier`: the chunk of an earlier prompt with this number, and the current text of its
         note.
         """
-        self.by_number = by_number = {
-            chunk.number: chunk for chunk in chunks if chunk.number is not None
-        }
+        self.by_number = {chunk.number: chunk for chunk in chunks if chunk.number is not None}
         # Few of the chunks are cited
-        self.quotable_chunk = cache(lambda number: QuotableChunk(by_number[number]))
-        self.evidence = cache(lambda number: Evidence(by_number[number]))
+        self.quotable_chunk = cache(lambda number: QuotableChunk(self.by_number[number]))
+        self.evidence = cache(lambda number: Evidence(self.by_number[number]))
         self.matching_notes = cache(self._matching_notes)
         self._earlier = earlier
 
@@ -69,23 +79,11 @@ class CitableSources:
         """The number of the chunk of these notes with the quoted words, else under the heading,
         else with the line, else the first.
         """
-        wanted = fold_name(heading.rpartition("#")[2].strip()) if heading else "\n"
-
-        def misses(number: int) -> tuple[bool, ...]:
-            """What the chunk lacks of it, the most important first."""
-            source = self.quotable_chunk(number)
-            chunk = source.chunk
-            place = source.locate(quote) if quote else None
-            headings = (chunk.heading or "", *(text for _, text in source.headings))
-            return (
-                place is None or place.verdict != "verified",
-                place is None,
-                wanted not in map(fold_name, headings),
-                line is None or not chunk.start_line <= line <= chunk.end_line,
-            )
-
         numbers = [number for note in notes for number in self._numbers[note]]
-        return min(numbers, key=misses)
+        return min(
+            numbers,
+            key=lambda number: _misfit(self.quotable_chunk(number), quote, heading, line),
+        )
 
     @cached_property
     def _numbers(self) -> dict[str, list[int]]:
@@ -104,3 +102,23 @@ class CitableSources:
         for path, title in dict.fromkeys(titles):
             names[link_key(title)].append(LinkName(path, "alias", title))
         return names
+
+
+def _misfit(
+    source: QuotableChunk, quote: str | None, heading: str | None, line: int | None
+) -> _Misfit:
+    chunk = source.chunk
+    place = source.locate(quote) if quote else None
+    return _Misfit(
+        lacks_uncut_words=place is None or place.verdict != "verified",
+        lacks_words=place is None,
+        lacks_heading=not heading or not _has_heading(source, heading),
+        lacks_line=line is None or not chunk.start_line <= line <= chunk.end_line,
+    )
+
+
+def _has_heading(source: QuotableChunk, heading: str) -> bool:
+    """Whether this heading, or the last of `A#B`, is above the chunk or in it."""
+    wanted = fold_name(heading.rpartition("#")[2].strip())
+    texts = [each.text for each in source.headings]
+    return wanted in map(fold_name, [source.chunk.heading or "", *texts])

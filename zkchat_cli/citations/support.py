@@ -37,6 +37,9 @@ DISTANT = 0.3
 _FEW_WORDS = 4
 _MOST_SIMILAR = 10
 _SHORTEST = 12
+# Characters of a source that show its language, and the different stopwords that English has there
+_SAMPLE_LENGTH = 2000
+_MIN_STOPWORDS = 3
 _NUMBER = lazy_pattern(
     r"(?<![0-9A-Za-z_.,])"
     r"(?:(?P<about>about|around|roughly|nearly|almost|over|under|some|approximately|circa|ca\.|~|≈)"
@@ -142,16 +145,15 @@ class _JudgedSentence:
         if self.shared < SAME:
             return []
         least = ceil(SAME * len(self.words))
-        alike = [
-            each
-            for source in self.sources
-            for each in source.sentences
-            if len(self.words & each.words) >= least
-        ]
-        alike.sort(key=lambda each: (-len(self.words & each.words), len(each.words)))
-        return [
-            _SourceSentence(to_plain_text(each.text), each.words) for each in alike[:_MOST_SIMILAR]
-        ]
+        alike: list[_SourceSentence] = []
+        for source in self.sources:
+            alike += [each for each in source.sentences if self._count_shared(each) >= least]
+        alike.sort(key=lambda each: (-self._count_shared(each), len(each.words)))
+        return [each._replace(text=to_plain_text(each.text)) for each in alike[:_MOST_SIMILAR]]
+
+    def _count_shared(self, other: _SourceSentence) -> int:
+        """How many of its words a sentence of a source has."""
+        return len(self.words & other.words)
 
     def contradicts(self, similar: Sequence[_SourceSentence]) -> bool:
         """Whether the nearest sentence has another number or name in its place, or the sentences
@@ -167,7 +169,7 @@ class _JudgedSentence:
 
     def _has_same_words(self, other: _SourceSentence) -> bool:
         """Whether it shares most of its words with a sentence of a source."""
-        return len(self.words & other.words) >= EQUAL * len(self.words | other.words)
+        return self._count_shared(other) >= EQUAL * len(self.words | other.words)
 
     def _differs_in_negation(self, similar: Sequence[_SourceSentence]) -> bool:
         """Whether it is negated and all sentences with the same words are not, or the reverse."""
@@ -199,18 +201,18 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
 
 def _is_about_other(statement: _JudgedSentence) -> bool:
     """Whether a statement that shares hardly a word with its sources is about something else."""
-    return (
-        len(statement.words) >= _FEW_WORDS
-        and len(statement.unknown_names) == len(statement.names)
-        and _same_language(statement.plain, statement.sources)
-    )
+    if len(statement.words) < _FEW_WORDS or statement.unknown_names != statement.names:
+        return False
+    return _same_language(statement.plain, statement.sources)
 
 
 def judge_by_meaning(sentence: str, passages: Iterable[str], similarities: Similarities) -> Support:
     """The verdict on a sentence for which that by words is "unclear". It embeds each passage, which
     takes time.
     """
-    texts = [window for passage in passages for window in split_windows(to_plain_text(passage))]
+    texts: list[str] = []
+    for passage in passages:
+        texts += split_windows(to_plain_text(passage))
     near = similarities(to_plain_text(sentence), texts) if texts else None
     return "does_not_support" if near and max(near) < DISTANT else "unclear"
 
@@ -221,7 +223,7 @@ def worst_support(judged: Iterable[Support]) -> Support | None:
 
 
 def _all_numbers(text: str) -> frozenset[str]:
-    """Numbers in digits and small ones in words."""
+    """All numbers of a text in digits, those in words too."""
     written = re.findall(r"[a-z]+", text.lower())
     found = {NUMBER_WORDS[word] for word in written if word in NUMBER_WORDS}
     for number in _NUMBER.finditer(text):
@@ -253,10 +255,15 @@ def _same_language(sentence: str, sources: Iterable[Evidence]) -> bool:
     """Whether a sentence and a source are both in English or in Chinese or Japanese; others are not
     known to be comparable.
     """
+    texts = [source.chunk.text for source in sources]
     if find_cjk(sentence):
-        return any(find_cjk(source.chunk.text) for source in sources)
+        return any(map(find_cjk, texts))
     if STOPWORDS.isdisjoint(terms(sentence)):
         return False
-    return any(
-        len(STOPWORDS.intersection(terms(source.chunk.text[:2000]))) >= 3 for source in sources
-    )
+    return any(map(_is_english, texts))
+
+
+def _is_english(text: str) -> bool:
+    """Whether the beginning of a text has some English stopwords."""
+    found = STOPWORDS.intersection(terms(text[:_SAMPLE_LENGTH]))
+    return len(found) >= _MIN_STOPWORDS

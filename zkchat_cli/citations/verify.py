@@ -2,7 +2,7 @@
 search a quotation, no second model call.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,6 +46,11 @@ class CitedClaim(NamedTuple):
     quote: str | None
     spans: tuple[tuple[int, int], ...] = ()
     sentences: tuple[str, ...] = ()
+
+    def cited_again(self, span: tuple[int, int], sentence: str | None) -> "CitedClaim":
+        """The claim with one more mark, and the sentence that it is in, if this is judged."""
+        sentences = (*self.sentences, sentence) if sentence else self.sentences
+        return self._replace(spans=(*self.spans, span), sentences=sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +109,21 @@ def _sentences_of_marks(read: _ReadAnswer, sources: CitableSources) -> _Sentence
         if states_something(sentence):
             uncited += not indexes
             sentence_of.update(dict.fromkeys(indexes, sentence))
-        numbers = {number for index in indexes for number in citing[index].mark.numbers}
-        known = numbers & sources.by_number.keys()
-        paths = {sources.by_number[number].relative_path for number in known}
-        redundant.update(index for index in indexes if not paths.isdisjoint(citing[index].notes))
+        paths = _numbered_notes([citing[index] for index in indexes], sources)
+        for index in indexes:
+            if not paths.isdisjoint(citing[index].notes):
+                redundant.add(index)
     return _SentencesOfMarks(sentence_of, redundant, uncited)
+
+
+def _numbered_notes(citing: Iterable[CitingMark], sources: CitableSources) -> set[str]:
+    """The paths of the notes that marks cite by numbers."""
+    paths: set[str] = set()
+    for cited in citing:
+        for number in cited.mark.numbers:
+            if number in sources.by_number:
+                paths.add(sources.by_number[number].relative_path)
+    return paths
 
 
 def _cited_claims(
@@ -125,10 +140,9 @@ def _cited_claims(
         for quote in _quotes_of_mark(cited, own, read.footnotes) or (None,):
             for number in _cited_numbers(cited, quote, sources):
                 claim = claims.get((number, quote)) or CitedClaim(number, quote)
-                claim = claim._replace(spans=(*claim.spans, cited.mark.span))
-                if sentence and number in sources.by_number:
-                    claim = claim._replace(sentences=(*claim.sentences, sentence))
-                claims[number, quote] = claim
+                # A number that is not in the prompt has nothing that could support a sentence
+                judged = sentence if number in sources.by_number else None
+                claims[number, quote] = claim.cited_again(cited.mark.span, judged)
     return list(claims.values())
 
 
@@ -177,9 +191,8 @@ def _sentence_support(sentence: str, cited: Sequence[Citation], sources: Citable
     """The verdict on a sentence. One that is itself a verified quotation, apart from a few words,
     needs no judgement.
     """
-    quoted = {
-        citation.quote for citation in cited if citation.quote and citation.verdict == "verified"
-    }
+    verified = [citation for citation in cited if citation.verdict == "verified"]
+    quoted = {citation.quote for citation in verified if citation.quote}
     if quoted and count_words(sentence) - sum(map(count_words, quoted)) <= FEW_WORDS:
         return "supports"
     numbers = dict.fromkeys(citation.number for citation in cited)

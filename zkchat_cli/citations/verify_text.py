@@ -76,6 +76,11 @@ class TextQuotation(NamedTuple):
     found: FoundQuotation
     named: tuple[str, ...] = ()
 
+    @property
+    def is_found(self) -> bool:
+        """Whether a note has these words, even if its sentence says something else."""
+        return self.found.verdict in ("verified", "cut")
+
     def document(self) -> dict[str, Any]:
         """The quotation as JSON; `nearest` is the nearest wording, or the whole sentence if the
         quotation is cut.
@@ -101,11 +106,7 @@ def verify_text(text: str, vault: Vault) -> list[TextQuotation]:
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     notes = _Notes(vault, text)
     verified = [_verify(quotation, notes) for quotation in _read_quotations(text, notes)]
-    return [
-        each
-        for each in verified
-        if each.found.verdict in ("verified", "cut") or not notes.matching_notes(each.quote)
-    ]
+    return [each for each in verified if each.is_found or not notes.matching_notes(each.quote)]
 
 
 class _WrittenQuotation(NamedTuple):
@@ -139,19 +140,30 @@ class _Notes:
             return None
         if text.strip() == self._verified_text.strip():
             return None
-        lines = text.count("\n") + 1
-        if (header := read_front_matter(text).lines) > 1:  # its lines would underline a heading
-            split = text.split("\n", header)
-            text = "\n".join(["", *split[1 : header - 1], "", *split[header:]])
-        return QuotableChunk(
-            ContentChunk(
-                id=path, relative_path=path, title=path, start_line=1, end_line=lines, text=text
-            )
+        chunk = ContentChunk(
+            id=path,
+            relative_path=path,
+            title=path,
+            start_line=1,
+            end_line=text.count("\n") + 1,
+            text=_without_front_lines(text),
         )
+        return QuotableChunk(chunk)
 
     def all_with(self, words: str) -> Iterator[QuotableChunk]:
         """The notes that may contain these words, the likeliest first."""
         return self.read(self._vault.notes_quoted(words))
+
+
+def _without_front_lines(text: str) -> str:
+    """The text with its front matter between blank lines: `---` would underline a heading."""
+    header = read_front_matter(text).lines
+    if header <= 1:
+        return text
+    lines = text.split("\n", header)
+    lines[0] = ""
+    lines[header - 1] = ""
+    return "\n".join(lines)
 
 
 class _ReadText(NamedTuple):
@@ -186,30 +198,32 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     citing = list(citing_marks(written, read.prose, notes.matching_notes, footnotes))
     found = _cited_quotations(read, citing)
     assigned = {each.at for each in found}
-    found += [
-        _WrittenQuotation(q.start, q.words) for q in read.quotations if q.start not in assigned
-    ]
-    for note in footnotes.values():
-        found += [
-            _WrittenQuotation(len(text), words, note.notes, is_named=True) for words in note.quotes
-        ]
+    for quotation in read.quotations:
+        if quotation.start not in assigned:
+            found.append(_WrittenQuotation(quotation.start, quotation.words))
+    for footnote in footnotes.values():
+        for words in footnote.quotes:
+            found.append(_WrittenQuotation(len(text), words, footnote.notes, is_named=True))
     unique = {(each.at, each.words): each for each in reversed(found)}
-    checked = [
-        each for each in unique.values() if each.is_named or count_words(each.words) >= FEWEST_WORDS
-    ]
+    checked = [each for each in unique.values() if _is_checked(each)]
     return sorted(checked, key=lambda each: each.at)
+
+
+def _is_checked(quotation: _WrittenQuotation) -> bool:
+    """Whether it is rather a quotation than a term or irony."""
+    return quotation.is_named or count_words(quotation.words) >= FEWEST_WORDS
 
 
 def _marks_of_text(read: _ReadText, notes: _Notes) -> list[CitationMark]:
     """The citation marks and links that may name a source. Those within words that a note has
     belong to the note.
     """
-    links = [
-        CitationMark(link.start, link.end, name=_linked_name(link))
-        for link in inline.loose_links(blank_spans(read.body, read.reading.code))
-    ]
-    links = [mark for mark in links if mark.name]
-    in_order = sorted([*read.reading.marks, *links], key=lambda mark: mark.start)
+    found = [*read.reading.marks]
+    for link in inline.loose_links(blank_spans(read.body, read.reading.code)):
+        name = _linked_name(link)
+        if name:
+            found.append(CitationMark(link.start, link.end, name=name))
+    in_order = sorted(found, key=lambda mark: mark.start)
     written = marks_outside_quotations(in_order, read.quotations, read.prose)
     starts = [mark.start for mark in written]
     of_notes: set[CitationMark] = set()
@@ -217,8 +231,8 @@ def _marks_of_text(read: _ReadText, notes: _Notes) -> list[CitationMark]:
         first = bisect_left(starts, quotation.start)
         last = bisect_left(starts, quotation.end)
         if not quotation.block and first < last:
-            found = find_quotation(quotation.words, notes.all_with(quotation.words))
-            if found.verdict == "verified":
+            place = find_quotation(quotation.words, notes.all_with(quotation.words))
+            if place.verdict == "verified":
                 of_notes.update(written[first:last])
     return [mark for mark in written if mark not in of_notes]
 
@@ -245,28 +259,33 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
     while end > 0:
         line_start = text.rfind("\n", 0, end) + 1
         line = text[line_start:end]
-        if listed := _LISTED.match(line):
-            source = listed["source"]
-            footnote = read_footnote(source, notes.matching_notes)
-            if link := inline.match_link(source, 0, loose=True):
-                named = notes.matching_notes(_linked_name(link))
-            else:  # `Filters, 2024`, `Filters › Dates`
-                names = (
-                    source[: end.start()].strip('*_"“” ')
-                    for end in _TITLE_ENDS.finditer(source[:_LONGEST_NAME])
-                )
-                named = next(filter(None, map(notes.matching_notes, names)), ())
-            if not (named or footnote.notes) and listed["item"]:
+        listed = _LISTED.match(line)
+        if listed:
+            source = _read_listed(listed["source"], notes)
+            if not source.notes and listed["item"]:
                 break
-            found.setdefault(
-                int(listed["bracket"] or listed["item"]),
-                footnote._replace(notes=footnote.notes or named),
-            )
+            found.setdefault(int(listed["bracket"] or listed["item"]), source)
             begin = line_start
         elif not _IN_LIST.match(line):
             break
         end = line_start - 1
     return begin, found
+
+
+def _read_listed(source: str, notes: _Notes) -> Footnote:
+    """What a source in a list names and quotes: it may also begin with the title of a note."""
+    footnote = read_footnote(source, notes.matching_notes)
+    if footnote.notes:
+        return footnote
+    link = inline.match_link(source, 0, loose=True)
+    if link:
+        return footnote._replace(notes=notes.matching_notes(_linked_name(link)))
+    # `Filters, 2024`, `Filters › Dates`
+    for title_end in _TITLE_ENDS.finditer(source[:_LONGEST_NAME]):
+        named = notes.matching_notes(source[: title_end.start()].strip('*_"“” '))
+        if named:
+            return footnote._replace(notes=named)
+    return footnote
 
 
 def _linked_name(link: inline.MarkdownLink) -> str:
@@ -278,9 +297,8 @@ def _verify(quotation: _WrittenQuotation, notes: _Notes) -> TextQuotation:
     """The best verdict on the quotation as it is written, without tags, and without its
     attribution.
     """
-    forms = dict.fromkeys(
-        (quotation.words, remove_tags(quotation.words), _ATTRIBUTION.sub("", quotation.words))
-    )
+    written = quotation.words
+    forms = dict.fromkeys((written, remove_tags(written), _ATTRIBUTION.sub("", written)))
     found = {form: _find_source(form, quotation, notes) for form in forms}
     best = min(forms, key=lambda form: _BEST_FIRST.index(found[form].verdict))
     return TextQuotation(best.strip(), found[best], quotation.notes if quotation.is_named else ())
@@ -290,18 +308,16 @@ def _find_source(words: str, quotation: _WrittenQuotation, notes: _Notes) -> Fou
     """Where the words are. If another note than the named has them, they are misquoted, and the
     nearest wording is there.
     """
-    here = (
-        find_quotation(words, notes.read(quotation.notes))
-        if quotation.notes
-        else FoundQuotation("not_found")
-    )
+    here = find_quotation(words, notes.read(quotation.notes))
     if here.verdict == "verified" or (here.verdict == "cut" and quotation.is_named):
         return here
-    found = find_quotation(words, notes.all_with(words))
+    elsewhere = find_quotation(words, notes.all_with(words))
     if not (quotation.notes and quotation.is_named):
-        return found
-    if found.verdict == "verified":
-        return found._replace(verdict="misquoted", nearest=" ".join(words.split()))
+        return elsewhere
+    if elsewhere.verdict == "verified":
+        return elsewhere._replace(verdict="misquoted", nearest=" ".join(words.split()))
     if here.verdict == "misquoted":
         return here
-    return found._replace(verdict="misquoted") if found.verdict == "cut" else found
+    if elsewhere.verdict == "cut":
+        return elsewhere._replace(verdict="misquoted")
+    return elsewhere
