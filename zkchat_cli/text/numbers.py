@@ -6,14 +6,13 @@ import re
 
 from zkchat_cli.text.patterns import lazy_pattern
 
-NUMBER_WORDS = {
-    word: str(n)
-    for n, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
-}
+_FIRST_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+NUMBER_WORDS = {word: str(number) for number, word in enumerate(_FIRST_NUMBERS)}
+"""Numbers in words, with their digits."""
 # Whole numbers up to here may also count or number things in a text that is compared with others
 _LARGEST_COUNT = 12
+# Digits of a number that a user types
+_MOST_DIGITS = 9
 _THOUSANDS_MARK = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
 # The pattern of a number, date, time or range in digits
 DIGITS = r"\d+(?:[.,:'’\u00a0\u202f/-]\d+)*"
@@ -26,9 +25,8 @@ def number_parts(written: str) -> list[str]:
     """A number in digits without separators and leading zeros; the parts of a date, time or
     range.
     """
-    return [
-        part.lstrip("0") or "0" for part in re.split(r"[:/-]", _THOUSANDS_MARK.sub("", written))
-    ]
+    parts = re.split(r"[:/-]", _THOUSANDS_MARK.sub("", written))
+    return [part.lstrip("0") or "0" for part in parts]
 
 
 def may_count(part: str) -> bool:
@@ -41,25 +39,28 @@ def whole_number(value: object, *, least: int = 0) -> int | None:
     """The value if it is a whole number from `least` to `MAX_COUNT`, else None. `12.0` is one;
     `"12"`, NaN and true are none.
     """
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not least <= value <= MAX_COUNT
-    ):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return int(value) if value == int(value) else None
+    if not least <= value <= MAX_COUNT or value != int(value):
+        return None
+    return int(value)
 
 
 def parse_number(text: str) -> int | None:
     """The number that a user has typed; None if the text is none, or has more digits than any
     number of turns or sources.
     """
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+    if not text.isascii() or not text.isdecimal() or len(text) > _MOST_DIGITS:
+        return None
+    return int(text)
 
 
 def plural(number: int, one: str, many: str = "") -> str:
     """`1 note`, `3,000 notes`, `no notes`."""
-    return f"1 {one}" if number == 1 else f"{f'{number:,}' if number else 'no'} {many or one + 's'}"
+    if number == 1:
+        return f"1 {one}"
+    written = f"{number:,}" if number else "no"
+    return f"{written} {many or one + 's'}"
 
 
 def line_range(start: int | None, end: int | None) -> str:

@@ -17,13 +17,9 @@ class LazyPattern:
 
     def __getattr__(self, name: str) -> Any:
         compiled = re.compile(self.pattern, self._flags)
-        self.__dict__.update(
-            {
-                method: getattr(compiled, method)
-                for method in dir(compiled)
-                if not method.startswith("_")
-            }
-        )
+        for method in dir(compiled):
+            if not method.startswith("_"):
+                self.__dict__[method] = getattr(compiled, method)
         return getattr(compiled, name)
 
 

@@ -51,10 +51,15 @@ def reveal_invisible(text: str) -> str:
     """`sanitize` with invisible characters shown as `<U+200B>` or `<120 unseen characters>`, for
     changes that the user has to approve.
     """
-    return _INVISIBLE.sub(
-        lambda m: f"<U+{ord(m[0]):04X}>" if len(m[0]) == 1 else f"<{len(m[0])} unseen characters>",
-        sanitize(text),
-    )
+    return _INVISIBLE.sub(_reveal, sanitize(text))
+
+
+def _reveal(found: re.Match[str]) -> str:
+    """What is shown instead of invisible characters."""
+    characters = found[0]
+    if len(characters) == 1:
+        return f"<U+{ord(characters):04X}>"
+    return f"<{len(characters)} unseen characters>"
 
 
 # Servers without keys are given "EMPTY" or "x": removing such a short text from messages would

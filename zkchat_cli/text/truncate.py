@@ -4,6 +4,9 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+# Joins the parts of an emoji
+_JOINER = "\u200d"
+
 
 def truncate(text: str, limit: int) -> str:
     """`text` on one line, cut to at most `limit` characters (1 or more) with an ellipsis, at a word
@@ -13,18 +16,25 @@ def truncate(text: str, limit: int) -> str:
     flat = " ".join(text.split())
     if len(flat) <= limit:
         return flat
+    return flat[: _place_to_cut(flat, limit - 1)].rstrip(" ,;:，、；：（「『《【〈“([{") + "…"
 
-    def is_boundary(at: int) -> bool:
-        beside_wide = any(
-            unicodedata.east_asian_width(each) in "WF" for each in flat[at - 1 : at + 1]
-        )
-        return flat[at] == " " or (beside_wide and not _combines(flat, at))
 
-    places = range(limit - 1, 0, -1)
-    end = next(filter(is_boundary, places), 0) or next(
-        (at for at in places if not _combines(flat, at)), 0
-    )
-    return flat[:end].rstrip(" ,;:，、；：（「『《【〈“([{") + "…"
+def _place_to_cut(text: str, latest: int) -> int:
+    """The last border of a word up to a position, else the last border of a character."""
+    for at in range(latest, 0, -1):
+        if _is_word_border(text, at):
+            return at
+    for at in range(latest, 0, -1):
+        if not _combines(text, at):
+            return at
+    return 0
+
+
+def _is_word_border(text: str, at: int) -> bool:
+    if text[at] == " ":
+        return True
+    widths = map(unicodedata.east_asian_width, text[at - 1 : at + 1])
+    return not {"W", "F"}.isdisjoint(widths) and not _combines(text, at)
 
 
 def truncate_around(line: str, at: int, width: int) -> str:
@@ -34,8 +44,12 @@ def truncate_around(line: str, at: int, width: int) -> str:
     if len(line) <= width:
         return line
     start = max(0, at - width // 3)
-    start = line.find(" ", start, at) + 1 or start if start else 0
-    return ("…" if start else "") + truncate(line[start:], width)
+    if start == 0:
+        return truncate(line, width)
+    first_space = line.find(" ", start, at)
+    if first_space >= 0:
+        start = first_space + 1
+    return f"…{truncate(line[start:], width)}"
 
 
 def truncate_to_minute(timestamp: str) -> str:
@@ -45,10 +59,10 @@ def truncate_to_minute(timestamp: str) -> str:
 
 def format_arguments(arguments: Mapping[str, Any]) -> str:
     """A tool call's arguments: texts in quotation marks, others as name=value."""
-    return " ".join(
-        f'"{value}"' if isinstance(value, str) else f"{key}={value}"
-        for key, value in arguments.items()
-    )
+    shown: list[str] = []
+    for name, value in arguments.items():
+        shown.append(f'"{value}"' if isinstance(value, str) else f"{name}={value}")
+    return " ".join(shown)
 
 
 def _combines(text: str, at: int) -> bool:
@@ -56,8 +70,7 @@ def _combines(text: str, at: int) -> bool:
     parts of emoji.
     """
     here = text[at]
-    joiner = "\u200d"
     is_skin_tone = "\U0001f3fb" <= here <= "\U0001f3ff"
-    return (
-        is_skin_tone or joiner in (here, text[at - 1]) or unicodedata.category(here).startswith("M")
-    )
+    if is_skin_tone or _JOINER in (here, text[at - 1]):
+        return True
+    return unicodedata.category(here).startswith("M")

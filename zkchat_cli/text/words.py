@@ -8,9 +8,9 @@ queries.
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from zkchat_cli.text.patterns import lazy_pattern
@@ -52,23 +52,16 @@ def language_of(words: Sequence[str]) -> str:
     otherwise.
     """
     by_word = _languages_by_word(frequent=False)
-    found = [
-        languages
-        for word in words[:_COUNTED]
-        if (languages := by_word.get(word.partition("'")[0] if "'" in word else word))
-    ]
-    if len(found) < 2:
-        return ENGLISH
     # A Counter takes twice as long, and every sentence that is verified or recalled is counted
     counts = dict.fromkeys(FREQUENT_WORDS, 0)
-    for language in chain.from_iterable(found):
-        counts[language] += 1
+    for word in words[:_COUNTED]:
+        bare = word.partition("'")[0] if "'" in word else word
+        for language in by_word.get(bare, ()):
+            counts[language] += 1
     most = max(counts.values())
-    return (
-        next(each for each in FREQUENT_WORDS if counts[each] == most)
-        if most > max(1, counts[ENGLISH])
-        else ENGLISH
-    )
+    if most <= max(1, counts[ENGLISH]):
+        return ENGLISH
+    return next(language for language in FREQUENT_WORDS if counts[language] == most)
 
 
 def is_stopword(word: str) -> bool:
@@ -106,6 +99,8 @@ COMPOUNDING = frozenset(
 )
 """Languages that write compounds as one word: "Rückenschmerzen" is about "Schmerzen"."""
 _LINKING_LETTERS = ("", "s", "n", "es", "en")
+_RUSSIAN_VOWELS = "аеиоуыэюя"
+_RUSSIAN_LETTERS = tuple(map(chr, range(0x430, 0x450)))
 # Letters of a word: the stemmer's time grows with the square of them, and a data URL is one word
 LONGEST_STEMMED = 100
 _LETTER = lazy_pattern(r"[^\W\d_]")
@@ -138,7 +133,9 @@ def find_cjk(text: str) -> list[str]:
     """The CJK characters of a text. English with quotation marks is no reason to compile the
     pattern, which takes 3 ms.
     """
-    return CJK_CHARACTER.findall(text) if not text.isascii() and max(text) >= "\u3040" else []
+    if text.isascii() or max(text) < CJK[0]:
+        return []
+    return CJK_CHARACTER.findall(text)
 
 
 def replace_surrogates(text: str) -> str:
@@ -163,7 +160,7 @@ def fold(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     bare = _DIACRITICS.sub("", decomposed)
     if _RARE_DIACRITICS.search(bare):
-        bare = "".join(c for c in bare if not unicodedata.combining(c))
+        bare = "".join(character for character in bare if not unicodedata.combining(character))
     return unicodedata.normalize("NFC", bare)
 
 
@@ -182,11 +179,13 @@ def _tokenize(text: str) -> tuple[list[str], set[str]]:
     found: list[str] = []
     ends: set[str] = set()
     for run in _WORD.findall(folded):
-        if run >= CJK[0] and CJK_CHARACTER.match(run):
-            found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
-            ends |= {run[-1]} if len(run) > 1 else set()
-        else:
+        if not (run >= CJK[0] and CJK_CHARACTER.match(run)):
             found.append(run.replace("’", "'"))
+        elif len(run) == 1:
+            found.append(run)
+        else:
+            found += [run[i : i + 2] for i in range(len(run) - 1)]
+            ends.add(run[-1])
     return found, ends
 
 
@@ -207,16 +206,18 @@ def to_index_text(text: str) -> str:
     """
     if text.isascii():
         return text
-    lines = []
+    lines: list[str] = []
     ends: set[str] = set()
     for line in text.split("\n"):
         plain = line if line.isascii() else line.translate(_TYPOGRAPHY)
         if not plain.isascii():
             found, last = _tokenize(plain)
             plain = " ".join(found)
-            ends = ends | last
+            ends |= last
         lines.append(plain)
-    return "\n".join([*lines, *([" ".join(sorted(ends))] if ends else [])])
+    if ends:
+        lines.append(" ".join(sorted(ends)))
+    return "\n".join(lines)
 
 
 def content_terms(text: str) -> list[str]:
@@ -228,11 +229,21 @@ def content_terms(text: str) -> list[str]:
     stop = stopwords(language)
     plain = every
     if language != ENGLISH:
-        split = ((term, *term.partition("'")) for term in every)
-        plain = [word if word and article in stop else term for term, article, _, word in split]
-    return [
-        t for t in plain if t not in stop and (len(t) > 1 or not t.isascii() or t.isdigit())
-    ] or every
+        plain = [_without_article(term, stop) for term in every]
+    found = [term for term in plain if term not in stop]
+    found = [term for term in found if len(term) > 1 or _says_something(term)]
+    return found or every
+
+
+def _without_article(term: str, articles: Collection[str]) -> str:
+    """The noun of "l'index", if "l" is among the articles."""
+    article, _, noun = term.partition("'")
+    return noun if noun and article in articles else term
+
+
+def _says_something(character: str) -> bool:
+    """Whether a single character is a word: not a Latin letter."""
+    return not character.isascii() or character.isdigit()
 
 
 def rarest_first(terms: Iterable[str], frequency: Mapping[str, int], most: int) -> list[str]:
@@ -265,18 +276,24 @@ def stem_words(words: Sequence[str], language: str = ENGLISH) -> list[str]:
     letters, stay as they are.
     """
     written = words
-    # Folding makes и of й, which the endings of adjectives need
     if language == RUSSIAN:
-        written = [
-            f"{word[:-1]}й" if word.endswith("и") and word[-2:-1] in "аеиоуыэюя" else word
-            for word in words
-        ]
+        written = [_with_short_i(word) for word in words]
     if max(map(len, words), default=0) <= LONGEST_STEMMED:
         return list(_stemmer(language).stemWords(written))
-    return [
-        word if len(word) > LONGEST_STEMMED else _stemmer(language).stemWord(word)
-        for word in written
-    ]
+    return [_stem_if_short(word, _stemmer(language)) for word in written]
+
+
+def _stem_if_short(word: str, stemmer: "Stemmer") -> str:
+    return word if len(word) > LONGEST_STEMMED else stemmer.stemWord(word)
+
+
+def _with_short_i(word: str) -> str:
+    """A Russian word with й at its end: folding makes и of it, and the stemmer needs it to know
+    the endings of adjectives.
+    """
+    if word.endswith("и") and word[-2:-1] in _RUSSIAN_VOWELS:
+        return f"{word[:-1]}й"
+    return word
 
 
 @lru_cache(maxsize=16_384)
@@ -298,9 +315,10 @@ def content_stems(text: str, languages: tuple[str, ...] = (ENGLISH,)) -> list[st
 def detect_language(text: str) -> str | None:
     """The language with the most frequent words in `text`; None if it has too few of any."""
     by_word = _languages_by_word(frequent=True)
-    counts = Counter(
-        language for word in fold(text).split() if word in by_word for language in by_word[word]
-    )
+    counts = dict.fromkeys(LANGUAGES, 0)
+    for word in fold(text).split():
+        for language in by_word.get(word, ()):
+            counts[language] += 1
     best = max(LANGUAGES, key=lambda language: counts[language])
     return best if counts[best] >= MIN_WORDS else None
 
@@ -319,9 +337,9 @@ def detect_languages(texts: Iterable[str]) -> tuple[str, ...]:
 
 def main_languages(counts: Counter[str]) -> tuple[str, ...]:
     """`detect_languages`, given the number of texts in each language."""
-    return tuple(
-        language for language in LANGUAGES if counts[language] > MIN_SHARE * counts.total()
-    ) or (ENGLISH,)
+    least = MIN_SHARE * counts.total()
+    found = tuple(language for language in LANGUAGES if counts[language] > least)
+    return found or (ENGLISH,)
 
 
 def edits(word: str, shortest: int = SHORTEST_MISSPELLED) -> Iterator[str]:
@@ -331,27 +349,29 @@ def edits(word: str, shortest: int = SHORTEST_MISSPELLED) -> Iterator[str]:
     if len(word) > LONGEST_CORRECTED:
         return
     if len(word) >= SHORTEST_CORRECTED:
-        yield from (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1))
-    if len(word) >= shortest and word.isalpha():
-        letters = (
-            string.ascii_lowercase
-            if word.isascii()
-            else sorted({*word, *map(chr, range(0x430, 0x450))})
-        )
-        for i in range(1, len(word) + 1):
-            yield word[:i] + word[i + 1 :]
-            yield from (word[:i] + letter + word[j:] for letter in letters for j in (i, i + 1))
+        for i in range(len(word) - 1):
+            yield f"{word[:i]}{word[i + 1]}{word[i]}{word[i + 2 :]}"
+    if len(word) < shortest or not word.isalpha():
+        return
+    letters = string.ascii_lowercase
+    if not word.isascii():
+        letters = "".join(sorted({*word, *_RUSSIAN_LETTERS}))
+    for i in range(1, len(word) + 1):
+        yield word[:i] + word[i + 1 :]
+        for letter in letters:
+            yield word[:i] + letter + word[i:]
+            yield word[:i] + letter + word[i + 1 :]
 
 
 def compound_parts(word: str) -> list[tuple[str, str]]:
     """The pairs of words that may make up this one, the longest first part before others:
     "aufgabenliste", "timezone".
     """
-    ends = range(len(word) - SHORTEST_PART, SHORTEST_PART - 1, -1)
-    pairs = [
-        (word[: i - len(link)], word[i:])
-        for i in ends
-        for link in _LINKING_LETTERS
-        if word[:i].endswith(link)
-    ]
-    return [(first, last) for first, last in pairs if len(first) >= SHORTEST_PART]
+    pairs: list[tuple[str, str]] = []
+    for end in range(len(word) - SHORTEST_PART, SHORTEST_PART - 1, -1):
+        for letters in _LINKING_LETTERS:
+            first = word[:end].removesuffix(letters)
+            is_linked = word[:end].endswith(letters)
+            if is_linked and len(first) >= SHORTEST_PART:
+                pairs.append((first, word[end:]))
+    return pairs
