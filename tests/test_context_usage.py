@@ -14,7 +14,7 @@ from zkchat_cli.models.messages import TokenUsage, ToolCall
 from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.models.prompts import ContextUsage, Prompt
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.views import prompts
+from zkchat_cli.views import prompts, token_usage
 from zkchat_cli.views.text import IN_SHELL, UNSTORED, BudgetBar, plain_text
 from zkchat_cli.views.turn_steps import describe_active_compaction, describe_compaction
 
@@ -35,7 +35,7 @@ CHATTER = exchanges(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in r
 
 
 def usage_text(prompt: Prompt, width: int = 80) -> str:
-    return plain_text(prompts.usage_lines(prompt, (), width))
+    return plain_text(token_usage.usage_lines(prompt, (), width))
 
 
 def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
@@ -146,7 +146,7 @@ def test_the_largest_items_come_with_advice() -> None:
         history[-1].model_copy(update={"pinned": True}),
     ]
     items = (
-        plain_text(prompts.usage_lines(prompt, pinned, 200))
+        plain_text(token_usage.usage_lines(prompt, pinned, 200))
         .partition("Largest:\n")[2]
         .splitlines()[:-1]
     )
@@ -168,7 +168,7 @@ def test_the_largest_items_come_with_advice() -> None:
     ):
         [line] = [line for line in items if kind in line]
         assert line.endswith(f"({advice})"), line
-    in_shell = plain_text(prompts.usage_lines(prompt, pinned, 200, IN_SHELL))
+    in_shell = plain_text(token_usage.usage_lines(prompt, pinned, 200, IN_SHELL))
     assert "(zkchat context compact)" in in_shell and "(zkchat memory forget colour)" in in_shell
     assert "/compact" not in usage_text(prompt_of(question="word " * 500)), (
         "one turn alone cannot be summarized"
@@ -225,7 +225,7 @@ def test_no_line_is_wider_than_the_screen(width: int, text: str) -> None:
     )
     out = StringIO()
     screen = Screen(out, out, color=False, err_is_terminal=False, columns=lambda: width)
-    screen.show(prompts.usage_lines(estimated(prompt), (), width))
+    screen.show(token_usage.usage_lines(estimated(prompt), (), width))
     assert max(map(wcswidth, out.getvalue().splitlines())) <= width
 
 

@@ -27,7 +27,7 @@ from zkchat_cli.context.tool_filter import LARGEST_FILTERED_WINDOW, find_omitted
 from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.prompts import PromptTool
-from zkchat_cli.views import prompts
+from zkchat_cli.views import token_usage
 from zkchat_cli.views.text import plain_text
 
 ALL = {tool.name for tool in tools.load_tools()}
@@ -144,7 +144,7 @@ def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:
     }
     assert prompt.usage.tool_tokens == sum(t.tokens for t in prompt.tools)
     assert f"Tools not offered: {len(ALL - CORE)} of {len(ALL)}" in plain_text(
-        prompts.usage_lines(prompt, ())
+        token_usage.usage_lines(prompt, ())
     )
 
 

@@ -12,8 +12,9 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.gui.menu_host import MenuHost
 from zkchat_cli.gui.styled_browser import fixed_font
 from zkchat_cli.models.compaction import Compaction
-from zkchat_cli.views.prompts import prompt_text, usage_lines
+from zkchat_cli.views.prompts import prompt_text
 from zkchat_cli.views.text import plain_text, styled_line
+from zkchat_cli.views.token_usage import usage_lines
 from zkchat_cli.views.turn_steps import describe_compaction
 
 Action = Callable[[MenuHost], object]

@@ -109,13 +109,13 @@ def diff(
 @command(COMMAND, *options.PROMPT)
 def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """Tokens per component against the budgets, and how to reduce the largest."""
-    from zkchat_cli.views import prompts
+    from zkchat_cli.views import token_usage
 
     with ctx.open_session(id_) as session:
         prompt = session.prompt()
-        columns = shutil.get_terminal_size((prompts.WIDTH, 24)).columns
+        columns = shutil.get_terminal_size((token_usage.WIDTH, 24)).columns
         ctx.print_result(
-            prompt.usage, prompts.usage_lines(prompt, session.history, columns, IN_SHELL)
+            prompt.usage, token_usage.usage_lines(prompt, session.history, columns, IN_SHELL)
         )
 
 

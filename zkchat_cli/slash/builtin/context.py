@@ -4,7 +4,7 @@ from functools import partial
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, Topic, declare_command
-from zkchat_cli.views.prompts import usage_lines
+from zkchat_cli.views.token_usage import usage_lines
 
 
 def context(session: ZkChatSession, _: str) -> CommandResult:
