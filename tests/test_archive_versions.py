@@ -68,6 +68,15 @@ def test_an_export_of_this_version_is_read_whole(version: str) -> None:
     assert compaction.last_id in {message.id for message in archive.messages}
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_note_that_a_named_note_links_to_is_one_that_the_user_named(version: str) -> None:
+    document = json.loads(fixture_file(version).read_bytes())
+    [found] = document["messages"][3]["references"]
+    found["reference_type"] = "link"
+    [reference] = read(json.dumps(document).encode()).messages[3].references
+    assert (reference.relative_path, reference.reference_type) == ("Roof.md", "direct")
+
+
 @pytest.mark.parametrize("version", WITH_PROMPTS)
 def test_the_prompts_in_an_export_of_this_version_are_written_out(version: str) -> None:
     archive = read(fixture_file(version).read_bytes())

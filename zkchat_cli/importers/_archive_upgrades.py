@@ -61,7 +61,7 @@ def upgrade(document: Document) -> Document:
     try:
         for step in UPGRADES[int(version) - 1 :]:
             document = step(document)
-        return _without_removed_fields(document)
+        return _with_current_messages(document)
     except _WRONG as e:
         raise UsageError(
             f"The export of version {version} is inconsistent: {type(e).__name__} {e}",
@@ -69,10 +69,9 @@ def upgrade(document: Document) -> Document:
         ) from e
 
 
-def _without_removed_fields(document: Document) -> Document:
-    """The document without the fields that only development versions wrote, and with the verdict on
-    a citation, which they called `status`, under its name. Anything unexpected is left for the
-    validation to refuse.
+def _with_current_messages(document: Document) -> Document:
+    """The document with what only development versions wrote as it is now. Anything unexpected is
+    left for the validation to refuse.
     """
     messages = document.get("messages")
     if not isinstance(messages, list):
@@ -81,22 +80,37 @@ def _without_removed_fields(document: Document) -> Document:
 
 
 def _current_message(message: Any) -> Any:
+    """The message without the fields that were removed."""
     if not isinstance(message, dict):
         return message
     current = {name: value for name, value in message.items() if name not in _REMOVED_FIELDS}
-    citations = message.get("citations")
-    if isinstance(citations, list):
-        current["citations"] = [_current_citation(citation) for citation in citations]
+    for name, make_current in (
+        ("citations", _current_citation),
+        ("references", _current_reference),
+    ):
+        listed = message.get(name)
+        if isinstance(listed, list):
+            current[name] = [make_current(each) for each in listed]
     return current
 
 
 def _current_citation(citation: Any) -> Any:
+    """The citation with its verdict, which was called `status`, under its name."""
     if not isinstance(citation, dict) or "status" not in citation:
         return citation
     current = dict(citation)
     status = current.pop("status")
     current.setdefault("verdict", status)
     return current
+
+
+def _current_reference(reference: Any) -> Any:
+    """The reference with a type that still exists: the notes that a named note links to, which
+    `[[note]]>2` added to a question, had one of their own.
+    """
+    if not isinstance(reference, dict) or reference.get("reference_type") != "link":
+        return reference
+    return {**reference, "reference_type": "direct"}
 
 
 def _summaries(document: Document) -> dict[str, str]:
