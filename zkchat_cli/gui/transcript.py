@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QTextBlock, QTextCursor
 
 from zkchat_cli.exporters import html
-from zkchat_cli.exporters.html import render_markdown
+from zkchat_cli.exporters.html.markdown import render_markdown
 from zkchat_cli.gui.styled_browser import StyledBrowser
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.views.sources import SourceItem, turn_source_items
