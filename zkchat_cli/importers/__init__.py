@@ -24,7 +24,7 @@ IMPORTERS: Registry[Importer] = Registry(__name__, "IMPORTER")
 
 def session_importers() -> dict[str, SessionImporter]:
     """The readers of other programs' logs by the names of the programs, such as `claude-code`."""
-    importers = map(IMPORTERS.load, IMPORTERS.names())
+    importers = IMPORTERS.load_all()
     return {each.program: each for each in importers if isinstance(each, SessionImporter)}
 
 
@@ -41,8 +41,7 @@ def read_conversations(
             document = json.loads(data)
         except (RecursionError, ValueError) as e:
             raise UsageError(f"Not valid JSON: {e}", _EXPECTED) from e
-        for name in IMPORTERS.names():
-            importer = IMPORTERS.load(name)
+        for importer in IMPORTERS.load_all():
             if isinstance(importer, DocumentImporter) and importer.recognizes(document):
                 return importer.kind, importer.read(document, vault, new_id, now)
         raise UsageError("This JSON holds no conversation", _EXPECTED)
