@@ -214,15 +214,16 @@ class MemoryVectors(PassageVectors):
         return sorted(found)
 
     def messages_without(
-        self, vault: str, embedder: str, before: int, limit: int
+        self, vault: str, embedder: str, before: int | None, limit: int
     ) -> list[MessageWithoutVectors]:
         everything = [(m, t) for t in self._data.talks.values() for m in t.log.values()]
         found: list[MessageWithoutVectors] = []
         for row, (message, talk) in enumerate(everything, 1):
             _, made_by, _ = self._data.message_vectors.get(message.id, (0, None, b""))
             is_text = message.role in ("user", "assistant") and message.content.strip()
-            is_wanted = talk.conversation.vault == vault and row < before and made_by != embedder
-            if is_text and is_wanted:
+            is_older = before is None or row < before
+            is_wanted = talk.conversation.vault == vault and made_by != embedder
+            if is_text and is_older and is_wanted:
                 found.append(MessageWithoutVectors(row, message.id, message.content))
         return found[::-1][:limit]
 

@@ -520,8 +520,7 @@ def test_a_model_without_reports_has_the_usual_calibration(store: port.SessionSt
 
 def test_vectors_of_messages_are_stored_and_found(store: port.SessionStore) -> None:
     store_turns(store)
-    newest = 2**63 - 1
-    missing = store.vectors.messages_without("/notes", "e5", newest, 3)
+    missing = store.vectors.messages_without("/notes", "e5", None, 3)
     assert [each.message_id for each in missing] == ["a2", "q2", "a1"]
     assert missing[0].content == "text of a2"
     older = store.vectors.messages_without("/notes", "e5", missing[-1].row, 3)
@@ -532,10 +531,10 @@ def test_vectors_of_messages_are_stored_and_found(store: port.SessionStore) -> N
     assert [(v.message_id, v.passages) for v in (first, second)] == [("a2", b"\1"), ("q1", b"\3")]
     assert store.vectors.of_messages("c1", "e5", first.row) == [second]
     assert store.vectors.of_messages("c1", "other", 0) == []
-    still = store.vectors.messages_without("/notes", "e5", newest, 9)
+    still = store.vectors.messages_without("/notes", "e5", None, 9)
     assert [each.message_id for each in still] == ["q2", "a1"]
-    assert len(store.vectors.messages_without("/notes", "other", newest, 9)) == 4
-    assert store.vectors.messages_without("/elsewhere", "e5", newest, 9) == []
+    assert len(store.vectors.messages_without("/notes", "other", None, 9)) == 4
+    assert store.vectors.messages_without("/elsewhere", "e5", None, 9) == []
     store.vectors.add_for_messages("other", {"a2": b"\4"})
     assert [each.message_id for each in store.vectors.of_messages("c1", "e5", 0)] == ["q1"]
 

@@ -25,8 +25,6 @@ MOST_EMBEDDED_PER_MESSAGE = 50
 BATCH = 8
 # A vector of zeros has no direction, and must not be divided by its length
 _LEAST_LENGTH = 1
-# No stored message has a larger number
-_NEWEST = 2**63 - 1
 
 
 class MessageVectors:
@@ -140,7 +138,7 @@ class MessageEmbedder:
             store = self._store or self._session_store.reopen()
             self._store = store
             version = store.changes().others
-            before = _NEWEST
+            before: int | None = None
             done = 0
             while version != self._complete_at:
                 if done >= most or stopped() or self._semantic.has_failed:
@@ -158,8 +156,9 @@ class MessageEmbedder:
             return True
         return False
 
-    def _compute_batch(self, store: SessionStore, before: int) -> "_Batch | None":
-        """Embed and store some facts; if none are missing, some messages older than row `before`.
+    def _compute_batch(self, store: SessionStore, before: int | None) -> "_Batch | None":
+        """Embed and store some facts; if none are missing, some messages older than row `before`,
+        or the newest (None).
 
         Returns None while another process computes.
         """

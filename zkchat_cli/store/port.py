@@ -236,9 +236,11 @@ class PassageVectors(Protocol):
         ...
 
     def messages_without(
-        self, vault: str, embedder: str, before: int, limit: int
+        self, vault: str, embedder: str, before: int | None, limit: int
     ) -> list[MessageWithoutVectors]:
-        """The newest questions and answers about `vault` without vectors, before row `before`."""
+        """The newest questions and answers about `vault` without vectors, the newest first: those
+        before the row `before`, or of all (None).
+        """
         ...
 
     def add_for_messages(self, embedder: str, vectors: Mapping[str, bytes]) -> None:

@@ -5,13 +5,11 @@ again.
 
 from collections.abc import Mapping
 
-from zkchat_cli.store.port import (
-    MessageWithoutVectors,
-    PassageVectors,
-    StoredMessageVectors,
-)
+from zkchat_cli.store.port import MessageWithoutVectors, PassageVectors, StoredMessageVectors
 from zkchat_cli.store.sqlite.store_connection import StoreConnection
 
+# No row has a larger number
+_AFTER_ALL_ROWS = 2**63 - 1
 _MESSAGES_WITHOUT = """
     SELECT message.seq, message.id, message.content
     FROM message JOIN conversation ON conversation.id = message.conversation_id
@@ -72,9 +70,14 @@ class SqlitePassageVectors(PassageVectors):
             return list(map(StoredMessageVectors._make, db.execute(_OF_MESSAGES, values)))
 
     def messages_without(
-        self, vault: str, embedder: str, before: int, limit: int
+        self, vault: str, embedder: str, before: int | None, limit: int
     ) -> list[MessageWithoutVectors]:
-        values = {"vault": vault, "embedder": embedder, "before": before, "limit": limit}
+        values = {
+            "vault": vault,
+            "embedder": embedder,
+            "before": _AFTER_ALL_ROWS if before is None else before,
+            "limit": limit,
+        }
         with self._connection.reading("look for messages without vectors") as db:
             return list(map(MessageWithoutVectors._make, db.execute(_MESSAGES_WITHOUT, values)))
 
