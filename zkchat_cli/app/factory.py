@@ -22,6 +22,7 @@ from zkchat_cli.app.settings import (
     open_agent,
     required_vault_folder,
 )
+from zkchat_cli.app.stores import open_store, open_store_to_read
 from zkchat_cli.chat.message_vectors import MessageEmbedder
 from zkchat_cli.chat.runtime import (
     OpenedModel,
@@ -41,7 +42,6 @@ from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.paths import app_paths
 from zkchat_cli.store.port import SessionStore
-from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
@@ -300,20 +300,20 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
 
 
 class _OpenedStore(NamedTuple):
-    store: ChatSessionStore
+    store: SessionStore
     # Why the store is in memory although it should be a file
     problem: StoreUnwritable | None = None
 
 
 def _open_store(file: Path, options: StartupOptions) -> _OpenedStore:
     if not options.store:
-        return _OpenedStore(ChatSessionStore.open(None))
+        return _OpenedStore(open_store(None))
     if not options.store_later:
-        return _OpenedStore(ChatSessionStore.open_to_read(file))
+        return _OpenedStore(open_store_to_read(file))
     try:
-        return _OpenedStore(ChatSessionStore.open(file))
+        return _OpenedStore(open_store(file))
     except StoreUnwritable as e:
-        return _OpenedStore(ChatSessionStore.open(None), e)
+        return _OpenedStore(open_store(None), e)
 
 
 def open_servers(loaded: LoadedConfig) -> "McpServers | None":

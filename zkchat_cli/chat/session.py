@@ -301,7 +301,7 @@ class ZkChatSession:
         return self._prompts.summaries
 
     def archive(self, *, prompts: bool = False) -> ConversationArchive:
-        """The conversation as `ChatSessionStore.archive` returns it, plus turns that are not stored
+        """The conversation as `SessionStore.archive` returns it, plus turns that are not stored
         yet. Its head is the branch in use here. Raises StoreError.
         """
         whole = ConversationArchive(conversation=self.conversation, messages=())

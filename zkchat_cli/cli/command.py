@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.config.loader import LoadedConfig
     from zkchat_cli.models.notes import IndexReport
-    from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+    from zkchat_cli.store.port import SessionStore
     from zkchat_cli.vault.vault import Vault
     from zkchat_cli.views.text import StyledLine
 
@@ -142,19 +142,17 @@ class CommandContext:
         return closing(factory.open_app(self.startup_options(**more), os.environ, Path.cwd()))
 
     @contextmanager
-    def open_store(
-        self, *, anywhere: bool = True
-    ) -> "Iterator[tuple[ChatSessionStore, str | None]]":
+    def open_store(self, *, anywhere: bool = True) -> "Iterator[tuple[SessionStore, str | None]]":
         """The store, and the real path of the vault, which identifies its conversations.
 
         The path is None without a vault; if only conversations of a vault are acceptable (not
         `anywhere`), that is a VaultError.
         """
         from zkchat_cli.app.settings import required_vault_folder, vault_folder
-        from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+        from zkchat_cli.app.stores import open_store_to_read
 
         folder = vault_folder(self.config) if anywhere else required_vault_folder(self.config)
-        with closing(ChatSessionStore.open_to_read(self.config.paths.store_file)) as store:
+        with closing(open_store_to_read(self.config.paths.store_file)) as store:
             yield store, str(folder.resolve()) if folder is not None else None
 
     def open_vault(self) -> "closing[Vault]":

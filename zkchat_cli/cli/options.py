@@ -143,9 +143,9 @@ def complete_settings() -> list[tuple[str, str]]:
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
     """The ids of the latest conversations that begin so, each with its title and day."""
-    from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+    from zkchat_cli.app.stores import open_store_to_read
 
-    with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:
+    with closing(open_store_to_read(app_paths(os.environ).store_file)) as store:
         stored = store.conversations(None, None)
     found = [each for each in stored if each.id.startswith(incomplete)]
     completions: list[tuple[str, str]] = []

@@ -124,10 +124,10 @@ def _search_conversations(
     """The messages of the stored conversations with a vault that have the words. The store is
     opened for each search: it may not exist yet when the server starts.
     """
-    from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+    from zkchat_cli.app.stores import open_store_to_read
     from zkchat_cli.views.stored_items import search_result_document
 
-    with closing(ChatSessionStore.open_to_read(store_file)) as store:
+    with closing(open_store_to_read(store_file)) as store:
         found = store.search(vault, query, limit=limit, tool_results=False)
     return [search_result_document(each, query) for each in found]
 

@@ -1,4 +1,4 @@
 """The store in one SQLite file: the implementation of the ports in `zkchat_cli.store.port`.
 
-Only `app`, the command line and tests import it, and only this package of the store has SQL.
+Only `app.stores`, `zkchat doctor` and tests import it, and only this package of the store has SQL.
 """

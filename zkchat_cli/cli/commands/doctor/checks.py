@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli.app import factory, model_servers
+from zkchat_cli.app.stores import open_store_to_read
 from zkchat_cli.chat.retrieval import choose_retrieval
 from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.cli.command import CommandContext
@@ -17,7 +18,6 @@ from zkchat_cli.errors import ProviderError, StoreUnwritable, VaultError, Zkchat
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ListsModels
 from zkchat_cli.llm.http_client import mask_address
-from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.store.sqlite.repair import check_store
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.tokens.counter import TokenCounter
@@ -108,7 +108,7 @@ def _check_store(file: Path) -> str:
         # This problem is reported below
         with suppress(StoreUnwritable):
             check_store(file)
-    with closing(ChatSessionStore.open_to_read(file)) as store:
+    with closing(open_store_to_read(file)) as store:
         found = f"{file}, {plural(len(store.conversations()), 'conversation')}"
         why = store.write_error
         if why is not None:
