@@ -386,6 +386,27 @@ def test_a_guessed_window_is_forgotten_when_the_server_accepts_a_larger_prompt(
     assert report_of(session.send("Second?")).answer == "Yes."
 
 
+def test_a_guessed_window_is_forgotten_when_the_accepted_prompt_leaves_no_room_for_an_answer(
+    app: AppFixture,
+) -> None:
+    refusal = StreamFailed(ProviderError("context_length", "too long", "Again."))
+
+    def answer(request: Request) -> list[Delta]:
+        if len(model.requests) == 1:
+            return [refusal]
+        assert request.window is not None
+        tokens = int(0.95 * request.window)
+        usage = TokenUsage(prompt_tokens=tokens, completion_tokens=3, estimated=False)
+        return [TextDelta("Yes."), StreamFinished("stop", usage)]
+
+    model = DeltaModel(answer=answer)
+    session = app.session(model, tools=app.session().runtime.tools)
+    known = session.runtime.window
+    report_of(session.send("First?"))
+    assert session.runtime.window == known
+    assert report_of(session.send("Second?")).answer == "Yes."
+
+
 @settings(
     max_examples=30,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

@@ -141,13 +141,13 @@ class TurnInProgress:
         self.runtime = replace(self.runtime, rejected_window=window)
 
     def confirm_prompt(self, accepted: int) -> None:
-        """Forget the assumed window if the server has accepted a prompt of more tokens than that.
+        """Forget the assumed window if the server has accepted a prompt that does not fit into it.
 
         The window is often a guess, because few servers say theirs when they refuse a prompt. A
         guess that is too small would end every further turn.
         """
-        assumed = self.runtime.rejected_window
-        if assumed is not None and accepted > assumed.tokens:
+        limit = self.runtime.budget.effective_limit
+        if self.runtime.rejected_window is not None and accepted > limit:
             self.runtime = replace(self.runtime, rejected_window=None)
 
     def end_tools(self, reason: str) -> None:
