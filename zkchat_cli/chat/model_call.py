@@ -53,11 +53,11 @@ def call_model(
             match delta:
                 case events.TextDelta(text):
                     text = replace_surrogates(text)
-                    turn.text += text
+                    turn.add_text(text)
                     yield events.TextDelta(text)
                 case events.ReasoningDelta(text):
                     text = replace_surrogates(text)
-                    turn.reasoning += text
+                    turn.add_reasoning(text)
                     yield events.ReasoningDelta(text)
                 case events.Waiting(seconds, reason):
                     yield events.Waiting(seconds, replace_surrogates(reason))
@@ -81,15 +81,14 @@ def _finish(
         id_ = state.make_call_id_unique(replace_surrogates(call.id))
         calls.append(storable_call(call, id_))
     reply = Reply(tuple(calls), end.reason)
-    turn.level = end.level
-    if end.thinking is not None:
-        turn.thinking = storable_thinking(end.thinking)
+    thinking = None if end.thinking is None else storable_thinking(end.thinking)
+    turn.finish_reply(end.level, thinking)
     if end.notice:
         yield events.Notice(f"{name}: {end.notice}", end.hint)
     turn.add_usage(end.usage, prompt, reply.calls)
     if end.usage is not None:
         reported = end.usage.prompt_tokens
-        turn.counted = learn_count(turn, prompt, reported)
+        turn.add_count(learn_count(turn, prompt, reported))
         turn.confirm_prompt(reported)
         yield from cut_notices(turn, reported)
     _log.info("%s ended with %s, %d tool calls, %s", name, end.reason, len(calls), end.usage)

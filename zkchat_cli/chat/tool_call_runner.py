@@ -89,7 +89,7 @@ class ToolCallRunner:
                 continue
             shorter = mask_result(message, turn.runtime.counter)
             if shorter is not None:
-                turn.shortened[message.id] = shorter
+                turn.shorten_result(shorter)
                 room = self._room(limit)
         return room
 

@@ -59,8 +59,8 @@ class PhaseTimer:
 class TurnInProgress:
     """The messages of a turn so far (the user's first) and the text of the answer being streamed.
 
-    Only its own methods change it. It replaces its runtime when it learns how the model counts, how
-    large its window really is, or that the turn gets no more tools.
+    Others read it, and change it by its verbs only. It replaces its runtime when it learns how the
+    model counts, how large its window really is, or that the turn gets no more tools.
     """
 
     runtime: Runtime
@@ -165,6 +165,10 @@ class TurnInProgress:
         """Replace the question with the same one with other documents."""
         self.messages[0] = question
 
+    def shorten_result(self, shorter: ZkChatMessage) -> None:
+        """Send this from now on instead of the whole result of the same id."""
+        self.shortened[shorter.id] = shorter
+
     def add_reply(self, messages: Sequence[ZkChatMessage]) -> None:
         """Add a reply that calls tools, and the results.
 
@@ -175,7 +179,34 @@ class TurnInProgress:
         self.reasoning = ""
         self.thinking = None
 
-    # the cost
+    def close(self) -> None:
+        """Remember that the turn has been added to the history."""
+        self.closed = True
+
+    # the reply that is being streamed
+
+    def add_text(self, text: str) -> None:
+        """Add a piece of the answer."""
+        self.text += text
+
+    def add_reasoning(self, text: str) -> None:
+        """Add a piece of what the model reasons before its answer."""
+        self.reasoning += text
+
+    def finish_reply(self, level: AnswerLevel | None, thinking: ThinkingBlocks | None) -> None:
+        """Remember how sure the answer is, and the reasoning that the provider needs back."""
+        self.level = level
+        self.thinking = thinking
+
+    # the prompts and their cost
+
+    def use_prompt(self, prompt: Prompt) -> None:
+        """Remember the prompt that was built for the next call."""
+        self.prompt = prompt
+
+    def add_count(self, counted: CountedPrompt) -> None:
+        """Remember how many tokens the model counted in the prompt of its last call."""
+        self.counted = counted
 
     def add_compaction(self, done: Compaction) -> None:
         """Add the cost of a compaction, and remember it unless it changed nothing."""

@@ -330,13 +330,14 @@ class TurnRunner:
         sent = turn.sent_messages
         with turn.timer("prepare"):
             try:
-                turn.prompt = self.prompts.build(turn.runtime, sent)
+                prompt = self.prompts.build(turn.runtime, sent)
             except PromptTooLarge:
                 self._tool_calls.shorten_all_results()
                 if turn.sent_messages == sent:
                     raise
-                turn.prompt = self.prompts.build(turn.runtime, turn.sent_messages)
-        return turn.prompt
+                prompt = self.prompts.build(turn.runtime, turn.sent_messages)
+        turn.use_prompt(prompt)
+        return prompt
 
     def _advise(self) -> str:
         """Advice: what is largest in the last prompt, and how to make it smaller."""
@@ -370,7 +371,7 @@ class TurnRunner:
     ) -> ClosedTurn:
         """Add the turn to the history and store it in one transaction."""
         turn = self.turn
-        turn.closed = True
+        turn.close()
         if verified is None:
             turn.add_broken_call()
         question, *replies = map(without_unstored_thinking, turn.messages)
