@@ -244,7 +244,8 @@ class PromptBuilder:
 
     def _open_memory(self, runtime: Runtime) -> Memory:
         services = self._services
-        memory = Memory(
+        conversation = self._state.conversation.id if self._state.is_stored else None
+        return Memory(
             services.vault,
             services.store,
             runtime.settings,
@@ -254,9 +255,8 @@ class PromptBuilder:
             agent=runtime.agent,
             agents_folder=services.agents_folder,
             semantic=services.semantic,
+            conversation_id=conversation,
         )
-        memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
-        return memory
 
     def forget_summaries(self) -> None:
         """Forget the cached lines about documents, because notes have changed."""

@@ -69,6 +69,7 @@ class Memory:
         agent: Agent | None = None,
         agents_folder: Path | None = None,
         semantic: SemanticSearch | None = None,
+        conversation_id: str | None = None,
     ) -> None:
         self._vault = vault
         self._store = store
@@ -94,7 +95,7 @@ class Memory:
         agents_file = agent.memory_file if agent is not None else None
         if self.enabled and settings.memory.agent and agents_file is not None:
             self.private["agent"] = agents_file
-        self.conversation_id: str | None = None
+        self.conversation_id = conversation_id
         self.message_id: str | None = None
         with suppress(StoreError):
             self.facts()
