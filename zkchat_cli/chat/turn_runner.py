@@ -248,15 +248,17 @@ class TurnRunner:
         turn = self.turn
         self.answered_refusals.add(refusal.kind)
         turn.forget_refused_call()
-        if isinstance(step, Call):
-            yield events.Notice(refusal.message, refusal.hint)
-            self.retrieval = "before"
-            yield from self._decide_documents()
-            return
-        self._assume_smaller_window(refusal)
-        if len(turn.messages) == 1:
-            yield from self._decide_documents()
-        yield from self._compact(step.reason, ask=False)
+        match step:
+            case Call():
+                yield events.Notice(refusal.message, refusal.hint)
+                if step.search_first:
+                    self.retrieval = "before"
+                yield from self._decide_documents()
+            case Compact(reason):
+                self._assume_smaller_window(refusal)
+                if len(turn.messages) == 1:
+                    yield from self._decide_documents()
+                yield from self._compact(reason, ask=False)
 
     def _assume_smaller_window(self, refusal: ProviderError) -> None:
         """Assume the window that the server tells, or one smaller than the refused prompt."""
