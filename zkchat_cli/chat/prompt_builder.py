@@ -153,8 +153,8 @@ class PromptBuilder:
     def _previous_tools(self, current: Sequence[ZkChatMessage]) -> frozenset[str]:
         """The tools that the last turn on this branch offered, from memory or from the store."""
         known = self._offered_tools
-        questions = (each.id for each in reversed(self._state.history) if each.role == "user")
-        last = next(questions, "")
+        question = self._state.last_question
+        last = question.id if question is not None else ""
         is_current = bool(current) and current[0].id == known.question_id
         if known.question_id != last and not is_current:
             self._offered_tools = _OfferedTools(last, self._stored_tools(last))

@@ -230,14 +230,15 @@ class ZkChatSession:
         compaction = self._state.compaction
         if compaction is not None and compaction.made_after == self._state.head:
             return None
-        questions = (each.id for each in reversed(self.history) if each.role == "user")
-        last = next(questions, "")
+        question = self._state.last_question
+        if question is None:
+            return None
         turn = self._turn
         sent: Sequence[SentPrompt]
-        if turn is not None and turn.closed and turn.user.id == last:
+        if turn is not None and turn.closed and turn.user.id == question.id:
             sent = turn.sent
         else:
-            sent = self.store.prompts.sent_for(last)
+            sent = self.store.prompts.sent_for(question.id)
         return sent[-1].prompt.usage if sent else None
 
     def count_typed(self, text: str, *, with_documents: bool = True) -> TypedTokens:
@@ -352,7 +353,9 @@ class ZkChatSession:
         # Most conversations are never compacted by command
         from zkchat_cli.context.compaction_plan import CompactionRequest
 
-        request = CompactionRequest(None, instructions, target, keep, preview)
+        request = CompactionRequest(
+            instructions=instructions, target=target, keep=keep, preview=preview
+        )
         running = self.compaction_events(request)
         while True:
             try:
@@ -384,8 +387,7 @@ class ZkChatSession:
         if text:
             message = self._next_message(text)
         else:
-            questions = (each for each in reversed(self.history) if each.role == "user")
-            last = next(questions, None)
+            last = self._state.last_question
             message = _NextMessage(self.runtime, () if last is None else (last,))
         inputs = self._prompts.inputs(message.runtime, message.current, None)
         return (*inputs.memory, *inputs.contextual_memory)

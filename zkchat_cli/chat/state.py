@@ -101,6 +101,14 @@ class ConversationState:
         """The ids of the newest message and of the compaction in use."""
         return self.head, self.compaction.id if self.compaction else None
 
+    @property
+    def last_question(self) -> ZkChatMessage | None:
+        """The user's newest message of the branch; None if there is none."""
+        for message in reversed(self.history):
+            if message.role == "user":
+                return message
+        return None
+
     def log(self) -> tuple[ZkChatMessage, ...]:
         """Every stored message of every branch, in the order in which they were written."""
         return self._store.log(self.conversation.id) if self.is_stored else ()
