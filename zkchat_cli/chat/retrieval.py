@@ -110,10 +110,9 @@ class RetrievalPolicy:
         """Whether only a search finds what the notes have for a question."""
         found = self._found.get(question.id)
         if found is None:
-            has_passages = not question.chunks and bool(
+            found = not question.chunks and bool(
                 self._search.find(question.prompt_text, follows=False)
             )
-            found = has_passages
             self._found[question.id] = found
         return found
 
