@@ -34,12 +34,18 @@ class ReadEvent(NamedTuple):
     reasoning: str
 
 
+NOTHING = ReadEvent("", "")
+"""What an event says that has neither text nor reasoning."""
+
+
 class PartialToolCall:
     """A call as a server sends it, in one piece or several; some send the arguments as an object.
     Raises TypeError for other types.
     """
 
-    def __init__(self, id_: object, name: object, arguments: object) -> None:
+    def __init__(
+        self, id_: object, name: object, arguments: object, extra: dict[str, Any] | None = None
+    ) -> None:
         self.id = text_of(id_)
         self.name = text_of(name)
         if isinstance(arguments, str | None):
@@ -47,12 +53,19 @@ class PartialToolCall:
         else:
             self.arguments = json.dumps(arguments, ensure_ascii=False)
         # Further keys that the server needs back with the call
-        self.extra: dict[str, Any] = {}
+        self.extra = extra or {}
 
     @property
     def size(self) -> int:
         """Its length in characters."""
         return len(self.id) + len(self.name) + len(self.arguments)
+
+    def add_piece(self, piece: "PartialToolCall") -> None:
+        """Add a further piece of this call. The first id and the first name count."""
+        self.id = self.id or piece.id
+        self.name = self.name or piece.name
+        self.arguments += piece.arguments
+        self.extra |= piece.extra
 
 
 class ChatReader(ABC):
@@ -186,7 +199,7 @@ class ChatReader(ABC):
         if self._thinks is None:
             self._held = self._held.lstrip()
             if THOUGHT.startswith(self._held):
-                return ReadEvent("", "")
+                return NOTHING
             self._thinks = self._held.startswith(THOUGHT)
             self._held = self._held.removeprefix(THOUGHT)
         if not self._thinks:

@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, ReadEvent, text_of
+from zkchat_cli.llm.chat_reader import (
+    MAX_ITEMS,
+    NOTHING,
+    ChatReader,
+    PartialToolCall,
+    ReadEvent,
+    text_of,
+)
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.providers.anthropic.request import PROVIDER_NAME
 from zkchat_cli.models.messages import ThinkingBlocks
@@ -24,7 +31,6 @@ _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 """The deltas to pass on to the SDK. The pieces of a tool call's arguments are not among them: the
 SDK would parse the arguments anew with each piece, and give up if they are not JSON.
 """
-NOTHING = ReadEvent("", "")
 
 
 class AnthropicReader(ChatReader):
@@ -68,7 +74,7 @@ class AnthropicReader(ChatReader):
         kind = delta["type"]
         if kind == "input_json_delta":
             arguments = text_of(delta.get("partial_json"))
-            self.calls[-1].arguments += arguments
+            self.calls[-1].add_piece(PartialToolCall("", "", arguments))
             self.hidden_bytes += len(arguments)
         elif kind in _DELTAS:
             self._accumulate(event=event, current_snapshot=self._message)

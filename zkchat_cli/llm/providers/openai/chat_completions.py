@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ModelInfo, Request, Window, openai_message, without_none
-from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, ReadEvent, text_of
+from zkchat_cli.llm.chat_reader import NOTHING, ChatReader, PartialToolCall, ReadEvent, text_of
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.model_list import LLAMA_CPP, LM_STUDIO, find_listed
 from zkchat_cli.llm.providers.openai.model_tables import (
@@ -50,7 +50,7 @@ class ChatCompletionsReader(ChatReader):
         self.count_usage(event.get("usage"), "prompt_tokens", "completion_tokens")
         choices = event.get("choices")
         if not choices:
-            return ReadEvent("", "")
+            return NOTHING
         return self._read_choice(choices[0])
 
     def _read_choice(self, choice: Mapping[str, Any]) -> ReadEvent:
@@ -70,21 +70,22 @@ class ChatCompletionsReader(ChatReader):
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
         """Add a fragment to the call of its index, or begin another call."""
         function = fragment.get("function") or {}
-        added = PartialToolCall(fragment.get("id"), function.get("name"), function.get("arguments"))
+        signature = fragment.get("extra_content")
+        extra: dict[str, Any] = {}
         # Gemini signs its calls
-        if isinstance(extra := fragment.get("extra_content"), dict):
-            added.extra = {"extra_content": extra}
-            self.hidden_bytes += len(str(extra))
+        if isinstance(signature, dict):
+            extra["extra_content"] = signature
+            self.hidden_bytes += len(str(signature))
+        added = PartialToolCall(
+            fragment.get("id"), function.get("name"), function.get("arguments"), extra
+        )
         index = whole_number(fragment.get("index"))
         call = self._by_index.get(index)
         if call is None or _begins_another(added, call):
             self._by_index[index] = added
             self.add_call(added)
             return
-        call.id = call.id or added.id
-        call.name = call.name or added.name
-        call.arguments += added.arguments
-        call.extra |= added.extra
+        call.add_piece(added)
         self.hidden_bytes += added.size
 
     def _add_reasoning_detail(self, detail: Mapping[str, Any]) -> None:

@@ -30,7 +30,6 @@ KEY_BYTES = 8
 _TEXT_EVENTS = ("response.output_text.delta", "response.refusal.delta")
 _REASONING_EVENTS = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
 _END_EVENTS = ("response.completed", "response.incomplete", "response.failed")
-NOTHING = ReadEvent("", "")
 
 
 class ResponsesReader(ChatReader):
