@@ -104,15 +104,22 @@ class PromptTooLarge(ZkchatError):
 
 
 class ProviderError(ZkchatError):
-    """A model call failed. `kind` is the machine-readable cause; the caller keeps partial text."""
+    """A model call failed. `kind` is the machine-readable cause; the caller keeps partial text.
+    `retry_after` are the seconds that the server asks to wait before another call.
+    """
 
     code = "provider"
-    # Seconds that the server asks to wait before another call
-    retry_after: float | None = None
 
-    def __init__(self, kind: ProviderErrorKind, message: str, hint: str = "") -> None:
+    def __init__(
+        self,
+        kind: ProviderErrorKind,
+        message: str,
+        hint: str = "",
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message, hint)
         self.kind = kind
+        self.retry_after = retry_after
 
 
 def on_one_line(message: str, hint: str) -> str:

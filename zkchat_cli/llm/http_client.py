@@ -99,12 +99,17 @@ class Endpoint:
             return address.is_loopback or address.is_unspecified
         return False
 
-    def error(self, kind: ProviderErrorKind, problem: str, hint: str) -> ProviderError:
+    def error(
+        self,
+        kind: ProviderErrorKind,
+        problem: str,
+        hint: str,
+        retry_after: float | None = None,
+    ) -> ProviderError:
         """An error of this server, without its key and without a password in its address."""
         mask = SecretMask([self.key])
-        return ProviderError(
-            kind, mask(f"{self.name} at {mask_address(self.address)} {problem}"), mask(hint)
-        )
+        message = mask(f"{self.name} at {mask_address(self.address)} {problem}")
+        return ProviderError(kind, message, mask(hint), retry_after)
 
     def config_error(self) -> ProviderError | None:
         """Why no call can be made: a wrong key, an invalid address, or one to which the key would
@@ -189,9 +194,7 @@ class Endpoint:
     ) -> ProviderError:
         """The error that a response with another status than 200 reports."""
         reported = server_errors.read_response_error(status, body, retry_after)
-        error = self._as_provider_error(reported)
-        error.retry_after = retry_after
-        return error
+        return self._as_provider_error(reported)
 
     def _as_provider_error(self, reported: ReportedError) -> ProviderError:
         kind = reported.kind
@@ -207,7 +210,8 @@ class Endpoint:
             "check_key": self.check_key,
         }
         wording = server_errors.WORDINGS[kind]
-        return self.error(kind, wording.problem.format(**words), wording.hint.format(**words))
+        problem = wording.problem.format(**words)
+        return self.error(kind, problem, wording.hint.format(**words), reported.retry_after)
 
     def _quote(self, message: str) -> str:
         """A server's words after a colon, short and without keys; empty if it said nothing."""

@@ -1,5 +1,7 @@
 """Vectors from an Ollama server, on this machine or where OLLAMA_HOST or ollama.host says."""
 
+from dataclasses import replace
+
 from zkchat_cli.llm.base import EmbedderConfig, EmbeddingProvider
 from zkchat_cli.llm.providers.ollama import open_server
 from zkchat_cli.llm.server_embedder import ServerEmbedder
@@ -12,7 +14,8 @@ def make_embedder(config: EmbedderConfig) -> Embedder:
     """A model on the server that the provider `ollama` calls."""
     model = config.model or DEFAULT_MODEL
     server = open_server(config.server)
-    server.check += f" Get the model with `ollama pull {model}`."
+    check = f"{server.check} Get the model with `ollama pull {model}`."
+    server = replace(server, check=check)
     return ServerEmbedder(f"ollama/{model}", model, server, "/api/embed")
 
 

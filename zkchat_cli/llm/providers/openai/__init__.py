@@ -5,6 +5,8 @@ llama.cpp, vLLM, LM Studio, LiteLLM, OpenRouter, Groq and many more do. OpenAI i
 its Responses API, the others by chat completions, unless `openai.api` says otherwise.
 """
 
+from dataclasses import replace
+
 from zkchat_cli.llm.base import ModelConfig, Provider
 from zkchat_cli.llm.providers.openai.chat_completions import OpenAIModel
 from zkchat_cli.llm.providers.openai.model_tables import INPUT_TOKENS
@@ -17,7 +19,8 @@ def _open(config: ModelConfig) -> OpenAIModel:
     server = OPENAI.server(config, settings)
     is_official = server.address == OPENAI.address
     if settings.api == "responses" and not is_official:
-        server.check += " Without a Responses API it needs openai.api chat."
+        check = f"{server.check} Without a Responses API it needs openai.api chat."
+        server = replace(server, check=check)
     if settings.api == "responses" or (settings.api == "auto" and is_official):
         return OpenAIResponsesModel(config.name, server, settings)
     return OpenAIModel(config.name, server, settings)
