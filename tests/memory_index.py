@@ -15,6 +15,7 @@ from typing import Any
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
+from zkchat_cli.text.bm25 import Bm25
 from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
@@ -44,9 +45,10 @@ from zkchat_cli.vault.links.wikilinks import (
     link_key,
     resolve,
 )
-from zkchat_cli.vault.note_parser import BYTES_PER_TOKEN, estimate_size
+from zkchat_cli.vault.note_chunks import BYTES_PER_TOKEN, estimate_size
 
 _TOKEN = re.compile("[^\x00-/:-@\\[-`{-\x7f]+")
+BM25 = Bm25()
 MOST_ANCHORS = 40
 MAX_SNIPPET = 200
 
@@ -380,8 +382,8 @@ def _matching(
         for id_ in found:
             pairs = zip(weights, rows[id_], strict=True)
             count = sum(weight * _count(phrase, tokens) for weight, tokens in pairs)
-            norm = 1.2 * (0.25 + 0.75 * lengths[id_] / average)
-            scores[id_] += rarity * count * 2.2 / (count + norm)
+            norm = BM25.norm(lengths[id_], average)
+            scores[id_] += BM25.word_score(rarity, count, norm)
     return sorted(found, key=lambda id_: -scores[id_])
 
 

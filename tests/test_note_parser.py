@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.markup import read_markup
-from zkchat_cli.vault.note_parser import MAX_LINE_TOKENS, MAX_TOKENS, MIN_TOKENS, estimate_size
+from zkchat_cli.vault.note_chunks import MAX_LINE_TOKENS, MAX_TOKENS, MIN_TOKENS, estimate_size
 
 
 def parse(text: str, path: str = "Folder/Note.md"):

@@ -39,7 +39,7 @@ class NoteReader:
         return filesystem.read_text(self.root, relative_path)
 
     def parse(self, relative_path: str) -> "ParsedNote":
-        """Raises VaultError when there is no such note."""
+        """The note as its file says. Raises VaultError when there is no such note."""
         # 5 ms, and the budget bar comes first
         from zkchat_cli.vault import note_parser
 
@@ -78,7 +78,7 @@ class NoteReader:
         return found
 
     def first_chunk(self, relative_path: str) -> ContentChunk | None:
-        """None for a note that was deleted since it was indexed."""
+        """The first chunk of a note; None if it was deleted since it was indexed."""
         with suppress(VaultError):
             return next(iter(self.chunks(relative_path)), None)
         return None
@@ -87,15 +87,17 @@ class NoteReader:
         """A text from outside of the vault (code, a table, a log, another note), cut into chunks at
         its headings and blank lines.
         """
-        from zkchat_cli.vault import markup, note_parser
+        from zkchat_cli.vault import markup, note_chunks, note_parser
 
         is_note = relative_path.lower().endswith(NOTE_SUFFIXES)
         marks = note_parser.parse_note(relative_path, text).markup if is_note else markup.Markup()
-        chunks = note_parser.chunk_note(text, 0, marks)
+        chunks = note_chunks.chunk_note(text, 0, marks)
         return [
-            make_chunk(relative_path, title, p.heading, p.start_line, p.end_line, p.text)
-            for p in chunks
-            if p.text.strip()
+            make_chunk(
+                relative_path, title, chunk.heading, chunk.start_line, chunk.end_line, chunk.text
+            )
+            for chunk in chunks
+            if chunk.text.strip()
         ]
 
     def section(self, relative_path: str, anchor: str) -> LineSpan:
@@ -113,7 +115,6 @@ class NoteReader:
         """The lines of the links, word for word, as chunks to cite; the index's snippet if a link
         is gone. Each note is read once.
         """
-
         read = cache(self._parse_if_there)
         # Without the repeats of a line with several links
         found: dict[ContentChunk, None] = {}
@@ -122,7 +123,7 @@ class NoteReader:
         return tuple(found)
 
     def _parse_if_there(self, relative_path: str) -> "ParsedNote | None":
-        """None for a note that was deleted or locked since it was indexed."""
+        """The note; None if it was deleted or locked since it was indexed."""
         with suppress(VaultError):
             return self.parse(relative_path)
         return None

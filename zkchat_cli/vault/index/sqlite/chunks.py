@@ -15,6 +15,7 @@ from zkchat_cli.vault.index.values import (
     chunk_key,
     make_chunk,
 )
+from zkchat_cli.vault.note_chunks import BYTES_PER_TOKEN, estimate_size
 
 
 class SqliteChunkIndex:
@@ -44,9 +45,6 @@ class SqliteChunkIndex:
     def candidates(
         self, ids: Sequence[int], allowed: NoteFilter | None = None
     ) -> list[RankingCandidate]:
-        # Deferred: the parser of notes takes 6 ms, and the budget bar comes first
-        from zkchat_cli.vault.note_parser import BYTES_PER_TOKEN, estimate_size
-
         sql = f"""
             SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text,
                 size / {BYTES_PER_TOKEN}.0

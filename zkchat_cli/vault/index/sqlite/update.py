@@ -20,7 +20,7 @@ from zkchat_cli.vault.index.sqlite.word_tables import IndexedTexts, WordTables
 from zkchat_cli.vault.index.values import KnownNote, NoteContent, chunk_key
 from zkchat_cli.vault.links.name_suggestions import character_pairs
 from zkchat_cli.vault.links.wikilinks import LinkName, link_key
-from zkchat_cli.vault.note_parser import estimate_size
+from zkchat_cli.vault.note_chunks import estimate_size
 
 # Chunks written together: FTS5 is a quarter faster without other statements between its rows
 CHUNK_BATCH = 2_000
