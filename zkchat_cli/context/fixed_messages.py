@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.sentences import end_mark
+from zkchat_cli.text.sentences import FULL_STOPS, end_mark
 
 # Longest instruction in characters; a longer message is a text to work on
 MAX_CLASSIFIED = 2000
@@ -17,7 +17,7 @@ MAX_CLASSIFIED = 2000
 CACHED_MESSAGES = 512
 
 _START = (
-    r"(?:^|(?<=[.!?。！？\n]))[ \t]{0,8}(?:[-*] )?"
+    rf"(?:^|(?<=[{FULL_STOPS}\n]))[ \t]{{0,8}}(?:[-*] )?"
     r"(?:(?:and|but|so|please|also|und|aber|bitte|请)[ ,，]{0,2}){0,3}"
 )
 """The start of a sentence.

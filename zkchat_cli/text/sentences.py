@@ -8,8 +8,10 @@ import re
 
 from zkchat_cli.text.patterns import lazy_pattern
 
-# The last three are those of scripts without spaces
-END_MARKS = ".!?…。！？"
+FULL_STOPS = ".!?。！？"
+"""What ends a sentence for certain; the last three are those of scripts without spaces."""
+END_MARKS = f"{FULL_STOPS}…"
+"""An ellipsis ends a sentence, too, unless the sentence continues behind it."""
 CLOSING_MARKS = "\"'”’»」』)）]*_"
 CLOSING = rf"[{re.escape(CLOSING_MARKS)}]"
 """A mark that closes behind the end of a sentence, as a part of other patterns."""

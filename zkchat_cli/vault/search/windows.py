@@ -10,10 +10,14 @@ from collections.abc import Iterator
 
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.sentences import FULL_STOPS
 
 # About 100 tokens
 WINDOW_CHARACTERS = 400
-_SENTENCE_END = lazy_pattern(r"(?<=[.!?。！？])\s+")
+_BETWEEN_SENTENCES = lazy_pattern(rf"(?<=[{FULL_STOPS}])\s+")
+"""Simpler than `split_sentences`: a window may begin behind an abbreviation, and another rule would
+mean that all vectors are computed again.
+"""
 
 
 def windows_of_chunk(title: str, headings: str, text: str) -> list[str]:
@@ -50,6 +54,6 @@ def _pieces(text: str) -> Iterator[str]:
             continue
         plain = to_plain_text(written) or written
         if len(plain) > WINDOW_CHARACTERS:
-            yield from _SENTENCE_END.split(plain)
+            yield from _BETWEEN_SENTENCES.split(plain)
         else:
             yield plain
