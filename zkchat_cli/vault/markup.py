@@ -35,7 +35,8 @@ class Markup(NamedTuple):
 
 _WITH_INLINE = frozenset(("paragraph", "item", "table", "heading", "definition"))
 _CODE = frozenset(("fence", "code", "fence_end", "indented"))
-_CLOSING_MARKS = lazy_pattern(r"[ \t]#++\s*+$")  # of a heading
+# Behind the text of a heading
+_CLOSING_MARKS = lazy_pattern(r"[ \t]#++\s*+$")
 
 
 def read_markup(text: str, front_lines: int = 0) -> Markup:

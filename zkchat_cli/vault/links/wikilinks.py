@@ -223,10 +223,15 @@ def _choose(ranked: Sequence[_Rank], *, is_certain: bool = False) -> ResolvedTar
     paths = tuple(loser.path for loser in losers)
     if is_certain or not losers:
         return ResolvedTarget(winner.path, "found", paths)
-    reason = next(
-        reason for reason, won, lost in zip(_REASONS, winner, losers[0], strict=True) if won != lost
-    )
-    return ResolvedTarget(winner.path, "ambiguous", paths, reason=reason)
+    return ResolvedTarget(winner.path, "ambiguous", paths, reason=_reason(winner, losers[0]))
+
+
+def _reason(winner: _Rank, second: _Rank) -> str | None:
+    """The first thing in which the best file is better than the next one."""
+    for reason, won, lost in zip(_REASONS, winner, second, strict=True):
+        if won != lost:
+            return reason
+    return None
 
 
 def _rank_files(target: str, folder: str, paths: Sequence[str]) -> list[_Rank]:

@@ -39,11 +39,11 @@ class SearchQuery(NamedTuple):
     # Operators (tag, path, -tag, -path) with their folded values
     filters: tuple[tuple[str, str], ...] = ()
     order: tuple[str, ...] = ()
-    text: str = ""  # the query without operators
+    # The query without operators
+    text: str = ""
+    # The dates that notes must have
     period: Period | None = None
-    """The dates that notes must have; `undated` is the query to search if the period is only a
-    guess and no note has such a date.
-    """
+    # What to search if that period is only a guess, and no note has such a date
     undated: "SearchQuery | None" = None
 
     @property

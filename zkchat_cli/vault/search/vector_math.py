@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 K = TypeVar("K")
 Vector = NDArray[np.float32]
+# The signs of 64 numbers
+BYTES_OF_WORD = 8
 
 
 def pack_signs(vectors: Sequence[Vector]) -> bytes:
     """The signs of each vector, 64 in a number."""
     bits = np.packbits(np.stack(vectors) > 0, axis=1)
-    return np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8))).tobytes()
+    return np.pad(bits, ((0, 0), (0, -bits.shape[1] % BYTES_OF_WORD))).tobytes()
 
 
 def pack_integers(vectors: Sequence[Vector]) -> bytes:
@@ -55,20 +57,16 @@ class SignTable(NamedTuple):
 
     @classmethod
     def empty(cls, dimensions: int) -> "SignTable":
-        return cls(
-            dimensions, np.empty(0, np.int64), np.empty((-(-dimensions // 64), 0), np.uint64)
-        )
+        words = -(-dimensions // (8 * BYTES_OF_WORD))
+        return cls(dimensions, np.empty(0, np.int64), np.empty((words, 0), np.uint64))
 
     def extend(self, chunks: Sequence[tuple[int, bytes]]) -> "SignTable":
         """Another table with these chunks, too: a row, and the packed signs of its windows."""
+        numbers, packed = zip(*chunks, strict=True)
         words = len(self.bits)
-        bits = (
-            np.frombuffer(b"".join(packed for _, packed in chunks), np.uint64).reshape(-1, words).T
-        )
-        rows = np.repeat(
-            np.array([row for row, _ in chunks], np.int64),
-            [len(packed) // (8 * words) for _, packed in chunks],
-        )
+        bits = np.frombuffer(b"".join(packed), np.uint64).reshape(-1, words).T
+        windows = [len(signs) // (BYTES_OF_WORD * words) for signs in packed]
+        rows = np.repeat(np.array(numbers, np.int64), windows)
         return SignTable(
             self.dimensions,
             np.concatenate([self.rows, rows]),
@@ -86,7 +84,8 @@ class SignTable(NamedTuple):
         differing = np.zeros(len(self.rows), np.uint16)
         for stored, bits in zip(self.bits, query, strict=True):
             differing += np.bitwise_count(stored ^ bits)
-        return list(dict.fromkeys(self.rows[np.argsort(differing, kind="stable")[:limit]].tolist()))
+        nearest = np.argsort(differing, kind="stable")[:limit]
+        return list(dict.fromkeys(self.rows[nearest].tolist()))
 
     def spread_rows(self, count: int) -> list[int]:
         """About `count` rows, evenly spread over all."""

@@ -20,7 +20,7 @@ _LONGEST_CHECKSUM = 200
 
 
 def forget_checksum(file: Path) -> None:
-    """Call it in a write transaction, before anything is written."""
+    """Delete the checksum of an index, which is about to change; call it in the transaction."""
     # There is none, or the folder cannot be written, which SQLite reports itself
     with suppress(OSError):
         Path(f"{file}{CHECKSUM_SUFFIX}").unlink()

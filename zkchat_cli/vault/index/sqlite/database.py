@@ -53,7 +53,8 @@ class IndexDatabase:
         """All queries inside see one state of the index, whatever other processes write
         meanwhile.
         """
-        if self.connection.in_transaction:  # a question within another one
+        is_within_another = self.connection.in_transaction
+        if is_within_another:
             yield
             return
         with self.connection:

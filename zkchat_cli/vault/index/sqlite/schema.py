@@ -100,7 +100,7 @@ def is_usable(database: IndexDatabase) -> bool:
 
 
 def create_tables(database: IndexDatabase) -> None:
-    """Empty tables instead of the old ones; call it in a transaction."""
+    """Create empty tables in place of the old ones; call it in a transaction."""
     # The virtual ones first, which drop those behind them
     tables = """
         SELECT name FROM sqlite_master WHERE type = 'table'
@@ -118,8 +118,8 @@ def create_tables(database: IndexDatabase) -> None:
 
 
 def create_indexes(database: IndexDatabase) -> None:
-    """Create them after the notes are inserted: sorting half a million rows once is faster than
-    keeping them sorted.
+    """Create the SQL indexes that are missing. Call it when the notes are inserted: sorting half a
+    million rows once is faster than keeping them sorted.
     """
     for statement in _INDEXES:
         database.rows(statement)

@@ -195,7 +195,6 @@ class SqliteVectorStore:
             self._claimed.execute(sql, (added, pack_integers(vectors)))
 
     def prune(self, used: Collection[int]) -> None:
-
         def delete(db: sqlite3.Connection, _: int) -> None:
             stored = db.execute("SELECT id, key FROM signatures")
             unused = [(id_,) for id_, key in stored if key not in used]
