@@ -485,11 +485,13 @@ class MemoryStore(SessionStore):
         new = [message for message in archive.messages if message.id not in talk.log]
         for message in new:
             self._insert(id_, message)
+        stored = {*talk.compactions}
         for compaction in archive.compactions:
-            if compaction.id not in talk.compactions:
-                self._add_compaction(id_, compaction)
-            elif is_new:
+            if compaction.id in stored:
+                continue
+            if compaction.id in talk.compactions:
                 raise _contradiction("store an imported conversation", "a summary is there twice")
+            self._add_compaction(id_, compaction)
         if archive.prompts is not None and is_new:
             talk.sent = _sent_prompts(archive.prompts)
         if new and head in (None, *(message.id for message in archive.messages)):

@@ -1,16 +1,12 @@
-"""The store as a session uses it: an append-only log, a tree with a head, compactions that can be
-undone.
-"""
+"""What the store in SQLite says and does beyond the contract in test_store_port.py."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
-from factories import NOON, make_compaction, message
+from factories import NOON, message
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models.archive import ConversationArchive
-from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
@@ -30,10 +26,6 @@ def make_message(
     return message(role, content or f"text of {name}", name, parent_id=parent, **more)
 
 
-def summary(name: str, last: str) -> Compaction:
-    return make_compaction("So far", last, id=name)
-
-
 def ids(messages: tuple[ZkChatMessage, ...]) -> list[str]:
     return [message.id for message in messages]
 
@@ -49,13 +41,6 @@ def two_turns(store: ChatSessionStore) -> None:
             [make_message(f"a{number}", f"q{number}", "assistant")],
             updated_at=ONE,
         )
-
-
-def test_a_stored_message_does_not_change_when_its_turn_ends(store: ChatSessionStore) -> None:
-    store.start(conversation())
-    store.add("c1", make_message("q1", status="pending"))
-    store.commit("c1", make_message("q1", content="other words"), [], updated_at=ONE)
-    assert store.history("c1")[0].content == "text of q1"
 
 
 def nested(levels: int) -> dict[str, object]:
@@ -95,15 +80,6 @@ def test_another_thread_waits_until_a_change_is_stored(store: ChatSessionStore) 
         assert ids(reading[0].result(10)) == ["q1", "a1", "q2", "a2"]
 
 
-def test_a_unique_beginning_of_an_id_finds_its_conversation_in_any_vault(
-    store: ChatSessionStore,
-) -> None:
-    store.start(conversation("abc1"))
-    store.start(conversation("abd2", vault="/elsewhere"))
-    assert store.find("abd", "/notes").id == "abd2"
-    assert store.find("abc1", None).id == "abc1"
-
-
 def test_an_ambiguous_beginning_names_the_candidates(store: ChatSessionStore) -> None:
     for number in range(7):
         store.start(conversation(f"abc{number}", title=f"Talk {number}"))
@@ -129,87 +105,10 @@ def test_an_unknown_beginning_is_an_error_that_names_the_recent_ones(
     ) and e.value.hint.endswith("…, 2025-05-08)")
 
 
-def test_without_an_id_the_vaults_most_recently_updated_one_is_found(
-    store: ChatSessionStore,
-) -> None:
-    store.start(conversation("old", updated_at="2025-05-08T12:00:00+00:00"))
-    store.start(conversation("new", updated_at="2025-05-08T11:30:00-01:00"))
-    store.start(conversation("other", vault="/elsewhere", updated_at="2026-01-01T00:00:00Z"))
-    assert store.find(None, "/notes").id == "new"
-    assert store.find(None, None).id == "other"
-    assert [c.id for c in store.conversations("/notes")] == ["new", "old"]
-    assert [c.id for c in store.conversations(limit=2)] == ["other", "new"]
-
-
 def test_an_empty_store_says_how_to_start(store: ChatSessionStore) -> None:
     with pytest.raises(StoreError, match="there is no conversation with /notes yet") as e:
         store.find(None, "/notes")
     assert "zkchat ask" in e.value.hint
-
-
-def test_the_latest_messages_are_those_of_the_branch_in_use(store: ChatSessionStore) -> None:
-    two_turns(store)
-    assert ids(store.history("c1", last=3)) == ["a1", "q2", "a2"]
-    assert ids(store.history("c1", last=9)) == ["q1", "a1", "q2", "a2"]
-    store.move_head("c1", "a1")
-    assert ids(store.history("c1", last=2)) == ["q1", "a1"]
-
-
-def test_a_branch_never_leaves_its_conversation(store: ChatSessionStore) -> None:
-    two_turns(store)
-    store.start(conversation("c2"))
-    for act in (
-        lambda: store.add("c2", make_message("x", "a1")),
-        lambda: store.move_head("c2", "a1"),
-        lambda: store.compact("c2", summary("s", "a1")),
-        lambda: store.add("c1", make_message("q1")),
-        lambda: store.commit("c1", make_message("not asked"), [], updated_at=NOON),
-        lambda: store.start(conversation("c2")),
-    ):
-        with pytest.raises(StoreError):
-            act()
-    assert store.log("c2") == () and len(store.log("c1")) == 4
-
-
-def test_a_turn_is_stored_whole_or_not_at_all(store: ChatSessionStore) -> None:
-    two_turns(store)
-    question = make_message("q3", "a2", status="pending")
-    store.add("c1", question)
-    before = store.archive("c1")
-    with pytest.raises(StoreError):
-        store.commit(
-            "c1",
-            make_message("q3", "a2"),
-            [make_message("a3", "q3", "assistant"), make_message("a4", "nowhere", "assistant")],
-            updated_at=ONE,
-        )
-    assert store.archive("c1") == before
-
-
-@pytest.mark.parametrize(
-    ("messages", "head", "compactions"),
-    [
-        ((make_message("b", "a"), make_message("a")), None, ()),
-        ((make_message("a"), make_message("a")), None, ()),
-        ((make_message("a"),), "z", ()),
-        ((make_message("a"),), "a", (summary("s", "z"),)),
-        ((make_message("a"),), "a", (summary("s", "a"), summary("s", "a"))),
-    ],
-)
-def test_an_inconsistent_archive_is_refused(
-    store: ChatSessionStore,
-    messages: tuple[ZkChatMessage, ...],
-    head: str | None,
-    compactions: tuple[Compaction, ...],
-) -> None:
-    talk = conversation().model_copy(update={"head_id": head})
-    archive = ConversationArchive(conversation=talk, messages=messages, compactions=compactions)
-    # The second time there is a conversation with the same id
-    for _ in range(2):
-        with pytest.raises(StoreError, match="it contradicts what is stored"):
-            store.restore([archive])
-        store.start(conversation()) if not store.conversations() else None
-    assert store.log("c1") == ()
 
 
 def test_a_field_of_version_0_1_that_is_gone_is_read_and_not_written(

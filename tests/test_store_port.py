@@ -19,6 +19,8 @@ from memory_store import MemoryFacts, MemoryPrompts, MemoryStore, MemoryVectors
 from store_contents import contents
 
 from zkchat_cli.errors import StoreError
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.messages import TokenUsage, ZkChatMessage
@@ -251,12 +253,22 @@ def test_the_latest_messages_are_those_of_the_current_branch(
     assert ids(store.history("c1", last=count)) == expected
 
 
+def test_a_question_keeps_its_words_when_its_turn_ends(store: port.SessionStore) -> None:
+    store.start(conversation())
+    store.add("c1", said("q1", status="pending"))
+    store.commit("c1", said("q1", text="other words"), [], updated_at=ONE)
+    [question] = store.history("c1")
+    assert (question.content, question.status) == ("text of q1", "complete")
+
+
 def test_nothing_refers_to_another_conversation(store: port.SessionStore) -> None:
     store_turns(store)
     store.start(conversation("c2"))
     acts: list[Callable[[], object]] = [
         lambda: store.add("c2", said("q9", "a1")),
         lambda: store.add("c2", said("q1")),
+        lambda: store.add("c1", said("q1")),
+        lambda: store.commit("c1", said("q9"), [], updated_at=ONE),
         lambda: store.move_head("c2", "a1"),
         lambda: store.compact("c2", make_compaction("So far", "a1")),
         lambda: store.mark("c2", [said("q1", pinned=True)]),
@@ -406,6 +418,33 @@ def test_archives_are_restored_all_or_none(store: port.SessionStore) -> None:
     with pytest.raises(StoreError):
         store.restore([broken])
     assert [each.id for each in store.conversations()] == ["c2"]
+
+
+@pytest.mark.parametrize(
+    ("messages", "head", "compactions"),
+    [
+        ((said("q2", "q1"), said("q1")), None, ()),
+        ((said("q1"), said("q1")), None, ()),
+        ((said("q1"),), "gone", ()),
+        ((said("q1"),), "q1", (make_compaction("So far", "gone"),)),
+        ((said("q1"),), "q1", (make_compaction("So far", "q1"),) * 2),
+    ],
+)
+def test_an_inconsistent_archive_is_refused(
+    store: port.SessionStore,
+    messages: tuple[ZkChatMessage, ...],
+    head: str | None,
+    compactions: tuple[Compaction, ...],
+) -> None:
+    talk = conversation().model_copy(update={"head_id": head})
+    archive = ConversationArchive(conversation=talk, messages=messages, compactions=compactions)
+    with pytest.raises(StoreError, match="it contradicts what is stored"):
+        store.restore([archive])
+    assert store.conversations() == []
+    store.start(conversation())
+    with pytest.raises(StoreError, match="it contradicts what is stored"):
+        store.restore([archive])
+    assert store.log("c1") == ()
 
 
 # compactions
