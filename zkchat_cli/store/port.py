@@ -88,7 +88,11 @@ class ConversationLog(Protocol):
         ...
 
     def delete(self, *conversation_ids: str) -> None:
-        """Delete conversations for good. Facts stay. If one is not there, none is deleted."""
+        """Delete conversations for good. Facts stay. If one is not there, none is deleted.
+
+        A store that outlasts the program also deletes what was typed in them from the input history
+        (`store/input_history.py`).
+        """
         ...
 
     def add(self, conversation_id: str, message: ZkChatMessage) -> str | None:
@@ -201,7 +205,9 @@ class FactStore(Protocol):
         ...
 
     def often_cited(self, vault: str) -> tuple[NoteUsage, ...]:
-        """The notes that several conversations with `vault` cited, most conversations first."""
+        """The notes that several conversations with `vault` cited, most conversations first. Old
+        citations and a long end of the list may be left out, because each chat begins with it.
+        """
         ...
 
     def most_used_notes(self, vault: str, most: int) -> tuple[NoteUsage, ...]:
