@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from layout_two import LAYOUTS, add_stars, stored_words
+from layout_two import LAYOUTS, stored_words
 
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.exporters import json as json_format
@@ -222,7 +222,7 @@ def test_a_damaged_store_is_not_upgraded_but_repaired(zkchat: Program, file: Pat
     assert stored_words(zkchat.home / "data" / "conversations.db")
 
 
-def test_two_processes_that_open_an_old_store_at_once_upgrade_it_once(file: Path) -> None:
+def test_processes_that_open_an_old_store_at_once_upgrade_it_once(file: Path) -> None:
     running = [
         subprocess.Popen([sys.executable, PROGRAM, file], stdout=subprocess.PIPE) for _ in range(3)
     ]
@@ -253,8 +253,3 @@ def test_a_store_of_a_development_version_is_refused_with_a_next_step(
     assert f"a development version of zkchat (number {number})" in error.message
     assert "zkchat context import --file FILE" in error.hint
     assert file.read_bytes() == before
-
-
-def test_the_list_of_layouts_begins_with_the_released_one() -> None:
-    assert [migration.__name__ for migration in MIGRATIONS][:1] == ["create_first_layout"]
-    assert add_stars not in MIGRATIONS
