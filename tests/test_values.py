@@ -28,7 +28,8 @@ class TrackedMessage(Value):
 
 
 def bytes_of_each(model: type[Value]) -> float:
-    model(**FIELDS)  # builds the class
+    # The first value builds the class
+    model(**FIELDS)
     tracemalloc.start()
     try:
         kept = [model(**FIELDS) for _ in range(MESSAGES)]

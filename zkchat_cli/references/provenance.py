@@ -38,14 +38,14 @@ class TurnCitation(NamedTuple):
 
 
 class FoundByTool(NamedTuple):
-    """The excerpts of a document that a message found, by their ranks among the excerpts of that
-    message; `of` is the number of these.
+    """The excerpts of a document that a message found, by their ranks among all that it found;
+    `total` is the number of these.
     """
 
     turn: int
     message: ZkChatMessage
     excerpts: dict[int, ContentChunk]
-    of: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)

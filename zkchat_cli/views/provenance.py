@@ -162,7 +162,7 @@ def _found_lines(found: FoundByTool, status: PromptStatus) -> Iterator[StyledLin
     yield styled_line(f"  found in turn {found.turn} by {tool} {arguments}".rstrip())
     for rank, chunk in islice(found.excerpts.items(), MAX_EXCERPTS):
         score = "" if chunk.score is None else f", score {chunk.score:.2f}"
-        yield _chunk_line(chunk, f", {rank} of {found.of} excerpts{score}")
+        yield _chunk_line(chunk, f", {rank} of {found.total} excerpts{score}")
     yield _detail_line(status.describe_message(message.id), "dim")
 
 
