@@ -127,7 +127,8 @@ def test_servers_that_say_nothing_are_not_waited_for_one_after_the_other_nor_aft
         begin = time.monotonic()
         assert servers.tools() == ()
         assert time.monotonic() - begin < 2.5
-        assert servers.take_notices()[0][0] == "x: it has not answered yet; its tools are missing"
+        notice, *_ = servers.take_notices()
+        assert notice.message == "x: it has not answered yet; its tools are missing"
         assert servers.status()[0].state == "starting"
     stop = threading.Event()
     stop.set()

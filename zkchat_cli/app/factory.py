@@ -35,6 +35,7 @@ from zkchat_cli.config.loader import LoadedConfig, edit_toml
 from zkchat_cli.context import strategies
 from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.errors import ConfigError, StoreUnwritable
+from zkchat_cli.events import Notice
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Window
 from zkchat_cli.models.conversations import Conversation
@@ -128,25 +129,22 @@ class App:
                 )
         return decision
 
-    def warnings(self, session: ZkChatSession) -> list[tuple[str, str]]:
-        """Ways in which a session differs from what its user expects, each as a problem and a
-        hint.
-        """
-        found = []
+    def warnings(self, session: ZkChatSession) -> list[Notice]:
+        """Ways in which a session differs from what its user expects."""
+        found: list[Notice] = []
         if self.options.unsafe and not any(tool.writes for tool in session.runtime.tools):
             useless = (
                 f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write"
             )
-            found.append((useless, "choose another model or agent"))
+            found.append(Notice(useless, "choose another model or agent"))
         if self.store_problem is not None:
-            found.append(
-                (f"this chat is not stored: {self.store_problem.message}", self.store_problem.hint)
-            )
+            problem = f"this chat is not stored: {self.store_problem.message}"
+            found.append(Notice(problem, self.store_problem.hint))
         vault = session.conversation.vault
         if replace_surrogates(vault) != replace_surrogates(str(self.vault.root)):
             back = f"zkchat chat --vault {vault!r} --resume {session.conversation.id}"
             found.append(
-                (
+                Notice(
                     f"this conversation began with other notes, {vault}",
                     f"Answers come from {self.vault.root}. If that is wrong: {back}",
                 )

@@ -37,8 +37,7 @@ def call_model(
         len(prompt.tools),
         usage.total_tokens,
     )
-    for message, hint in prompts.memory(runtime).pop_notices():
-        yield events.Notice(message, hint)
+    yield from prompts.memory(runtime).pop_notices()
     yield events.PromptBuilt(usage, runtime.speaker_label)
     prompts.remember_tools(turn.user.id, prompt)
     if runtime.settings.references.enabled:

@@ -21,6 +21,7 @@ from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.instructions import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS
 from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.errors import ConfigError, UsageError
+from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import Model, Options, Window
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.models.messages import Role, ToolCall, ZkChatMessage
@@ -81,12 +82,11 @@ class ExternalTools(Protocol):
     """The tools of external programs.
 
     `tools` returns those that can be called now; the first call waits for the programs to start.
-    `take_notices` returns the problems (message and hint) since the last call, `status` all
-    configured programs.
+    `take_notices` returns the problems since the last call, `status` all configured programs.
     """
 
     def tools(self) -> tuple[Tool, ...]: ...
-    def take_notices(self) -> list[tuple[str, str]]: ...
+    def take_notices(self) -> list[Notice]: ...
     def status(self) -> tuple[ExternalServer, ...]: ...
 
 

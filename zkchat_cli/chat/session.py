@@ -119,7 +119,7 @@ class ZkChatSession:
         own = self.runtimes.refresh_tools()
         runtime, user_input, notices = self.runtimes.for_message(user_input)
         if self.services.external is not None:
-            notices += [events.Notice(*notice) for notice in self.services.external.take_notices()]
+            notices += self.services.external.take_notices()
         # This import takes 40 ms, and the budget bar does not wait for it
         from zkchat_cli.chat.turn_runner import TurnRunner
 

@@ -168,8 +168,7 @@ class ToolCallRunner:
             yield from self._propose_change(outcome, executor, outcomes)
         for warning in self.services.vault.take_warnings():
             yield events.Notice(warning.message, warning.hint)
-        for message, hint in self.prompts.memory(self.turn.runtime).pop_notices():
-            yield events.Notice(message, hint)
+        yield from self.prompts.memory(self.turn.runtime).pop_notices()
 
     def _propose_change(
         self, outcome: ToolOutcome, executor: ToolExecutor, outcomes: list[ToolOutcome]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.config.schema import McpServer
+from zkchat_cli.events import Notice
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.mcp_client.connection import ServerConnection
 from zkchat_cli.tools.base import Tool
@@ -80,13 +81,14 @@ class McpServers:
             if not connection.settled.is_set():
                 connection.problems.append("it has not answered yet; its tools are missing")
 
-    def take_notices(self) -> list[tuple[str, str]]:
-        """The problems since the last call: message and hint."""
-        notices = []
+    def take_notices(self) -> list[Notice]:
+        """The problems since the last call."""
+        notices: list[Notice] = []
         for name, connection in self._connections.items():
             problems = connection.problems
             connection.problems = []
-            notices += [(f"{name}: {problem}", "/mcp lists the servers.") for problem in problems]
+            hint = "/mcp lists the servers."
+            notices += [Notice(f"{name}: {problem}", hint) for problem in problems]
         return notices
 
     def status(self) -> tuple[ExternalServer, ...]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from zkchat_cli.agents.loader import Agent
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
+from zkchat_cli.events import Notice
 from zkchat_cli.memory import fact_keys, facts, project
 from zkchat_cli.memory.conversation_search import describe_found
 from zkchat_cli.memory.facts import StoredMemory
@@ -87,7 +88,7 @@ class Memory:
         self._facts: tuple[Fact, ...] = ()
         self._facts_version: StoreChanges | None = None
         self._notified: set[str] = set()
-        self._notices: list[tuple[str, str]] = []
+        self._notices: list[Notice] = []
         # The memory files outside the vault that are switched on
         self.private: dict[project.MemoryKind, Path] = {}
         if self.enabled and settings.memory.user and agents_folder is not None:
@@ -201,10 +202,8 @@ class Memory:
         used = [fact for fact in self._facts if fact.key in keys]
         return tuple(fact.key for fact in used if _date(fact.last_accessed or "") != today)
 
-    def pop_notices(self) -> list[tuple[str, str]]:
-        """Messages for the user since the last call, each with what to do: problems with memory,
-        and what the model remembered.
-        """
+    def pop_notices(self) -> list[Notice]:
+        """What the user has not been told yet: problems with memory, and new facts."""
         notices = self._notices
         self._notices = []
         return notices
@@ -213,7 +212,7 @@ class Memory:
         """Show the user a message, once."""
         if message not in self._notified:
             self._notified.add(message)
-            self._notices.append((message, hint))
+            self._notices.append(Notice(message, hint))
 
     # facts
 
@@ -348,7 +347,8 @@ class Memory:
         if replaced is not None and replaced.content != fact.content:
             instead = f", in place of: {replaced.content}"
         undo = f"/forget {fact.key}, or zkchat memory forget {fact.key}, takes it back"
-        self._notices.append((f"remembered as {fact.key}: {fact.content}{instead}", undo))
+        remembered = f"remembered as {fact.key}: {fact.content}{instead}"
+        self._notices.append(Notice(remembered, undo))
 
     def find_sources(self, sent: Iterable[str]) -> dict[str, str]:
         """The files in the vault that memory in a prompt came from, each with the text of the fact

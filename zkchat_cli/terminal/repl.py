@@ -221,10 +221,10 @@ class Repl:
             return
         if not self._has_session:
             self._use_session(opened)
-        notices = self._background.notices
-        if not notices.empty():
-            while not notices.empty():
-                self._prompt.print_above(partial(notices.get(), self.screen))
+        announcements = self._background.announcements
+        if not announcements.empty():
+            while not announcements.empty():
+                self._prompt.print_above(partial(announcements.get(), self.screen))
             self._prompt.print_above(self.screen.print)
             self._prompt.complete()
 

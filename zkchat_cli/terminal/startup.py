@@ -24,6 +24,7 @@ from zkchat_cli.views.text import summarize_problems
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.events import Notice
     from zkchat_cli.llm.base import Model
     from zkchat_cli.terminal.chat_host import StartupHost
     from zkchat_cli.terminal.screen import Screen
@@ -55,13 +56,13 @@ OFFLINE_LABEL = "offline: quotes your notes, no model"
 class StartedSession(NamedTuple):
     """An opened chat.
 
-    `warnings` are pairs of problem and hint, `tip` suggests a first question. With
-    `suggests_question`, a chat without a tip gets one about the note that changed last.
+    `tip` suggests a first question. With `suggests_question`, a chat without a tip gets one about
+    the note that changed last.
     """
 
     app: "App"
     session: "ZkChatSession"
-    warnings: Sequence[tuple[str, str]] = ()
+    warnings: "Sequence[Notice]" = ()
     tip: str = ""
     suggests_question: bool = False
 
@@ -69,7 +70,7 @@ class StartedSession(NamedTuple):
 # Opens the app and the session, in the background thread. Raises ZkchatError.
 StartSession = Callable[[], StartedSession]
 # Prints something above the prompt
-Notice = Callable[["Screen"], None]
+Announcement = Callable[["Screen"], None]
 
 
 class BackgroundLoader:
@@ -85,8 +86,8 @@ class BackgroundLoader:
         self.indexed = threading.Event()
         self.opened: StartedSession | None = None
         self.failure: BaseException | None = None
-        # Notices to print above the prompt: the greeting, and why the model cannot answer
-        self.notices: SimpleQueue[Notice] = SimpleQueue()
+        # What to print above the prompt: the greeting, and why the model cannot answer
+        self.announcements: SimpleQueue[Announcement] = SimpleQueue()
         self.state = "loading"
         self._start_session = start_session
         self._chat = chat
@@ -164,7 +165,7 @@ class BackgroundLoader:
         problem = model.check()
         if problem is not None:
             self.indexed.wait()
-            self.notices.put(lambda screen: screen.warn(problem.message, problem.hint))
+            self.announcements.put(lambda screen: screen.warn(problem.message, problem.hint))
             self._chat.notify()
 
     def _index_vault(self, opened: StartedSession) -> None:
@@ -213,17 +214,17 @@ class BackgroundLoader:
                 f"({len(opened.app.vault.note_paths())}) · {_speaker(opened.session)}"
             )
             tip = _first_tip(opened)
-            warnings = list(opened.warnings)
-            warnings.extend((problem, "") for problem in summarize_problems(problems))
 
             def greet(screen: "Screen") -> None:
                 screen.print(title, "bold")
                 if tip:
                     screen.print(tip, "dim")
-                for message, hint in warnings:
+                for message, hint in opened.warnings:
                     screen.warn(message, hint)
+                for problem in summarize_problems(problems):
+                    screen.warn(problem)
 
-            self.notices.put(greet)
+            self.announcements.put(greet)
         # The next change of the state notifies the chat; then completion offers the notes
         self.indexed.set()
 
