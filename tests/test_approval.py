@@ -9,7 +9,8 @@ import pytest
 from zkchat_cli.terminal.approval import DECLINED_ALL, STOPPED, ApprovalPrompt
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import reveal_invisible
-from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, Change, FileChange
+from zkchat_cli.vault.edit.approval import ALLOWED, DECLINED
+from zkchat_cli.vault.edit.transaction import Change, FileChange
 from zkchat_cli.views import turn_steps
 
 

@@ -22,7 +22,7 @@ from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.terminal.approval import ask_about_call
 from zkchat_cli.tools.base import Tool, ToolArgumentError
-from zkchat_cli.vault.edit.transaction import Decision
+from zkchat_cli.vault.edit.approval import Decision
 
 SERVER = str(Path(__file__).with_name("tool_server.py"))
 

@@ -22,8 +22,8 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ChangeProposed, Event
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models.messages import ToolCall
-from zkchat_cli.vault.edit import transaction
-from zkchat_cli.vault.edit.transaction import ALLOWED, Change, Decision
+from zkchat_cli.vault.edit.approval import ALLOWED, UNASKED, Decision
+from zkchat_cli.vault.edit.transaction import Change
 
 WRITING = tuple(tool for tool in tools.load_tools(unsafe=True) if tool.scope == "notes")
 
@@ -49,9 +49,7 @@ def test_without_approval_nothing_is_changed(app: AppFixture, vault: Path) -> No
     )
     report_of(session.send("Write it."))
     assert not (vault / "New.md").exists()
-    assert transaction.UNASKED.reason in next(
-        m.content for m in session.history if m.role == "tool"
-    )
+    assert UNASKED.reason in next(m.content for m in session.history if m.role == "tool")
 
 
 def test_the_next_tool_sees_the_change(app: AppFixture) -> None:

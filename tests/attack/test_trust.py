@@ -33,7 +33,7 @@ from zkchat_cli.store.input_history import append_line
 from zkchat_cli.terminal.approval import ApprovalPrompt
 from zkchat_cli.text.sanitize import MASK, SecretMask
 from zkchat_cli.tools import load_tools
-from zkchat_cli.vault.edit.transaction import DECLINED, approve_notes
+from zkchat_cli.vault.edit.approval import DECLINED, approve_notes
 
 # a vault's own settings
 

@@ -34,7 +34,8 @@ from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
+from zkchat_cli.vault.edit.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
+from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.turn_steps import call_question
 
 # Conversations that the editor lists

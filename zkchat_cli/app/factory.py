@@ -46,7 +46,7 @@ from zkchat_cli.store.port import SessionStore
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
-from zkchat_cli.vault.edit.transaction import ALLOWED, UNASKED, UNASKED_CALL, Approve, Decision
+from zkchat_cli.vault.edit.approval import ALLOWED, UNASKED, UNASKED_CALL, Approve, Decision
 from zkchat_cli.vault.search.embedder import Embedder
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault

@@ -29,7 +29,7 @@ from zkchat_cli.models.prompts import Calibration, Retrieval
 from zkchat_cli.store.port import SessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
-from zkchat_cli.vault.edit.transaction import UNASKED, UNASKED_CALL, Approve, Decision
+from zkchat_cli.vault.edit.approval import UNASKED, UNASKED_CALL, Approve, Decision
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 

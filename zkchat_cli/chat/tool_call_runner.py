@@ -18,7 +18,7 @@ from zkchat_cli.models.messages import ToolCall, ZkChatMessage
 from zkchat_cli.models.prompts import PromptKind
 from zkchat_cli.references.excerpts import format_tool_result
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD
-from zkchat_cli.vault.edit.transaction import UNASKED_CALL, mark_memory_file
+from zkchat_cli.vault.edit.approval import UNASKED_CALL, mark_memory_file
 
 NEW_RESULTS_SHARE = 0.25
 """Share of a turn's room that new results may take before earlier ones of the same turn lose their

@@ -21,7 +21,7 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
-from zkchat_cli.vault.edit.transaction import Decision
+from zkchat_cli.vault.edit.approval import Decision
 from zkchat_cli.vault.vault import Vault
 
 # Characters of replaced text that are shown to the model: if it had not read the text, it now sees

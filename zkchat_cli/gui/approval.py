@@ -6,7 +6,8 @@ from functools import partial
 from zkchat_cli.gui.panel import Panel
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.models.messages import ToolCall
-from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
+from zkchat_cli.vault.edit.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
+from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.text import StyledLine, styled_line
 from zkchat_cli.views.turn_steps import call_question, diff_lines
 

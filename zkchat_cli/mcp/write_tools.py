@@ -17,7 +17,8 @@ from zkchat_cli.memory.memory_paths import MemoryPaths
 from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.tools import load_tools
 from zkchat_cli.tools.base import Tool, read_parameters
-from zkchat_cli.vault.edit.transaction import DECLINED, Change, mark_memory_file
+from zkchat_cli.vault.edit.approval import DECLINED, mark_memory_file
+from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
 
 CHANGES_NOTES = types.ToolAnnotations(

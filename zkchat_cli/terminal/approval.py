@@ -12,15 +12,15 @@ from zkchat_cli.terminal.job_control import termios
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.vault.edit.transaction import (
+from zkchat_cli.vault.edit.approval import (
     ALLOWED,
     DECLINED,
     DECLINED_CALL,
     Approve,
-    Change,
     Decision,
     approve_notes,
 )
+from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.turn_steps import call_question, diff_lines
 
 # The answer that Ctrl-C gives

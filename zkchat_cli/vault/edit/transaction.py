@@ -3,8 +3,6 @@
 Each file is replaced or moved in one step. If one of these steps fails or Ctrl-C is pressed, the
 steps before it are undone. If the process is killed, the next zkchat that opens the vault makes the
 rest of the change: it is in the journal, a file beside the index.
-
-Who approves a change is a function passed in: a screen that asks, or an answer given in advance.
 """
 
 import codecs
@@ -12,7 +10,7 @@ import difflib
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from hashlib import blake2b
@@ -314,46 +312,3 @@ def _lock(opened: BinaryIO) -> bool:
         except BlockingIOError:
             return False
     return True
-
-
-class Decision(NamedTuple):
-    """Whether a change may be made; `reason` tells the user and the model why not."""
-
-    allowed: bool
-    reason: str = ""
-    # Whether the user wants no more questions about the same tool
-    always: bool = False
-
-
-Approve = Callable[[Change], Decision]
-
-ALLOWED = Decision(True)
-DECLINED = Decision(False, "declined by the user: nothing was changed")
-DECLINED_CALL = Decision(False, "declined by the user: it was not called")
-UNASKED_CALL = Decision(
-    False, "refused: nobody can be asked here; in a chat, the user could allow it"
-)
-UNASKED = Decision(
-    False, "refused: nobody can be asked here, and --yes was not given; nothing was changed"
-)
-
-
-def approve_notes(change: Change) -> Decision:
-    """`--yes` where nobody can be asked: approves every change except those of memory, which
-    instructs later conversations.
-    """
-    if change.memory_file is None:
-        return ALLOWED
-    why = (
-        f"refused: {change.memory_file} is memory, and --yes does not cover memory: approve it "
-        "in a chat. Nothing was changed"
-    )
-    return Decision(False, why)
-
-
-def mark_memory_file(change: Change, memory_file: str | None) -> Change:
-    """The change with a warning that it edits memory, if it does."""
-    if memory_file is None:
-        return change
-    warning = f"{memory_file} is memory: later conversations follow what it says."
-    return change._replace(note=f"{change.note} {warning}".strip(), memory_file=memory_file)

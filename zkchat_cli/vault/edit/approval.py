@@ -1,0 +1,52 @@
+"""The decision whether a change of notes may be made, or a tool be called.
+
+Who decides is a function that is passed in: a screen that asks, or an answer given in advance.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from zkchat_cli.vault.edit.transaction import Change
+
+
+class Decision(NamedTuple):
+    """Whether a change may be made; `reason` tells the user and the model why not."""
+
+    allowed: bool
+    reason: str = ""
+    # Whether the user wants no more questions about the same tool
+    always: bool = False
+
+
+Approve = Callable[[Change], Decision]
+
+ALLOWED = Decision(True)
+DECLINED = Decision(False, "declined by the user: nothing was changed")
+DECLINED_CALL = Decision(False, "declined by the user: it was not called")
+UNASKED_CALL = Decision(
+    False, "refused: nobody can be asked here; in a chat, the user could allow it"
+)
+UNASKED = Decision(
+    False, "refused: nobody can be asked here, and --yes was not given; nothing was changed"
+)
+
+
+def approve_notes(change: Change) -> Decision:
+    """`--yes` where nobody can be asked: approves every change except those of memory, which
+    instructs later conversations.
+    """
+    if change.memory_file is None:
+        return ALLOWED
+    why = (
+        f"refused: {change.memory_file} is memory, and --yes does not cover memory: approve it "
+        "in a chat. Nothing was changed"
+    )
+    return Decision(False, why)
+
+
+def mark_memory_file(change: Change, memory_file: str | None) -> Change:
+    """The change with a warning that it edits memory, if it does."""
+    if memory_file is None:
+        return change
+    warning = f"{memory_file} is memory: later conversations follow what it says."
+    return change._replace(note=f"{change.note} {warning}".strip(), memory_file=memory_file)
