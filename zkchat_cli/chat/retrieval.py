@@ -35,8 +35,8 @@ def choose_retrieval(
 
     `problem` says why the model's tool calls are useless.
     """
-    if model.name == "offline":
-        return Retrieval(mode="tools", reason="the offline provider searches by itself")
+    if model.searches_itself:
+        return Retrieval(mode="tools", reason=f"the {model.name} provider searches by itself")
     if wanted != "auto":
         return _wanted_retrieval(wanted, has_tools=bool(tools))
     if not tools:

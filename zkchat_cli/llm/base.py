@@ -121,6 +121,8 @@ class Model(ABC):
     # Whether zkchat's token counts are those of the model's own tokenizer
     exact: bool = True
     has_server: ClassVar[bool] = False
+    # Whether it searches the notes for every answer, without being told to
+    searches_itself: ClassVar[bool] = False
     # Whether it can summarize a conversation in words of its own
     summarizes: bool = True
     # The tools that it can call, if not all: describing others would cost tokens

@@ -19,6 +19,7 @@ class OfflineModel(Model):
     it, words decide alone.
     """
 
+    searches_itself = True
     summarizes = False
     only_tools = frozenset(("find_excerpts", "read_zk_document"))
     similarities: Similarities | None = None

@@ -12,9 +12,10 @@ def ground(session: ZkChatSession, _: str) -> CommandResult:
     For an answer without sources: zkchat searches the notes, and the model needs no tools. The
     previous answer stays: /branches goes back to it.
     """
-    if session.runtime.model.name == "offline":
+    model = session.runtime.model
+    if model.searches_itself:
         raise UsageError(
-            "the offline provider searches your notes for every answer",
+            f"the {model.name} provider searches your notes for every answer",
             "Ask it differently, or choose a model: /model",
         )
     question = find_question(session).message
