@@ -238,7 +238,8 @@ class RecallIndex:
 
     def _score(self, question: str) -> "NDArray[np.float64]":
         """The score of each passage."""
-        import numpy as np  # as above
+        # Imported here: see search
+        import numpy as np
 
         half = MAX_QUESTION // 2
         beginning = question[:half]
@@ -260,7 +261,8 @@ class RecallIndex:
 
     def _score_words(self, question: str) -> "NDArray[np.float64]":
         """How well the words of each passage match the question."""
-        import numpy as np  # as above
+        # Imported here: see search
+        import numpy as np
 
         total = len(self.passages)
         scores = np.zeros(total)
@@ -277,7 +279,8 @@ class RecallIndex:
 
     def _add_meaning(self, scores: "NDArray[np.float64]", question: str) -> None:
         """Raise the scores of passages that are nearer to the question than the average."""
-        import numpy as np  # as above
+        # Imported here: see search
+        import numpy as np
 
         cosines = self._cosines(question, self.passages)
         if cosines is None:
