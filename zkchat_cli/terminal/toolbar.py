@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prompt_toolkit.utils import get_cwidth
@@ -30,10 +31,25 @@ Fragments = list[tuple[str, str]]
 """Pairs of style and text, in prompt_toolkit's form."""
 
 
-class ToolbarPart(NamedTuple):
-    """A part of the toolbar. If there is no room, the parts with the highest rank are left out."""
+class Rank(IntEnum):
+    """The parts of the toolbar, most important first. If there is no room, the last of them are
+    left out.
+    """
 
-    rank: int
+    BAR = auto()
+    STATE = auto()
+    COMPACTION_DUE = auto()
+    MODEL = auto()
+    NEXT_MESSAGE = auto()
+    VAULT = auto()
+    FIGURES = auto()
+    COMPACTS_AT = auto()
+
+
+class ToolbarPart(NamedTuple):
+    """A part of the toolbar, with its style."""
+
+    rank: Rank
     fragments: Fragments
 
 
@@ -65,10 +81,10 @@ class Toolbar(NamedTuple):
         return joined
 
     def _names(self) -> list[ToolbarPart]:
-        ranks = ((1, self.state), (3, self.model), (5, self.vault))
+        names = ((Rank.STATE, self.state), (Rank.MODEL, self.model), (Rank.VAULT, self.vault))
         return [
             _plain_part(rank, truncate(sanitize_name(name), MAX_NAME))
-            for rank, name in ranks
+            for rank, name in names
             if name
         ]
 
@@ -81,24 +97,26 @@ class Toolbar(NamedTuple):
             _cells(width),
             estimated=usage.estimated or is_estimated,
         )
-        parts = [ToolbarPart(0, [(f"ansi{bar.color}", bar.bar), ("", f" {bar.percent}")])]
+        parts = [ToolbarPart(Rank.BAR, [(f"ansi{bar.color}", bar.bar), ("", f" {bar.percent}")])]
         if width >= FIGURES_FROM:
-            parts.append(_plain_part(6, bar.figures))
+            parts.append(_plain_part(Rank.FIGURES, bar.figures))
         if self.typed > SHOWN_SHARE * limit:
             mark = "~" if is_estimated else ""
-            parts.append(_plain_part(4, f"next message: {mark}{short_count(self.typed)}"))
+            parts.append(
+                _plain_part(Rank.NEXT_MESSAGE, f"next message: {mark}{short_count(self.typed)}")
+            )
         compaction = usage.compaction
         # The bar shows the prompt that is sent, which is made to fit
         if compaction.due:
             share = BudgetBar(compaction.tokens or 0, limit).percent
-            parts.append(_plain_part(2, f"compaction is due ({share})"))
+            parts.append(_plain_part(Rank.COMPACTION_DUE, f"compaction is due ({share})"))
         elif bar.share >= YELLOW_FROM and compaction.at is not None:
             share = BudgetBar(compaction.at, limit).percent
-            parts.append(_plain_part(7, f"compacts at {share}"))
+            parts.append(_plain_part(Rank.COMPACTS_AT, f"compacts at {share}"))
         return parts
 
 
-def _plain_part(rank: int, text: str) -> ToolbarPart:
+def _plain_part(rank: Rank, text: str) -> ToolbarPart:
     return ToolbarPart(rank, [("", text)])
 
 
