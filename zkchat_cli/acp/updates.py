@@ -199,7 +199,7 @@ def sources_text(report: TurnReport) -> str:
 
     They first close a code block that was cut off.
     """
-    named = [each for each in report.references if each.reference_type in ("direct", "import")]
+    named = [each for each in report.references if each.is_named]
     lines = source_lines(
         report.citations, named, report.uncited_statements, MAX_SOURCES, IN_CHAT.all_sources
     )

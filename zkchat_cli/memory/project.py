@@ -121,7 +121,7 @@ def _note_paths(messages: Sequence[ZkChatMessage]) -> Iterator[str | None]:
     for message in messages:
         if message.role == "user":
             for reference in message.references:
-                if reference.reference_type in ("direct", "import"):
+                if reference.is_named:
                     yield reference.relative_path
     for message in messages:
         for chunk in message.chunks:

@@ -73,6 +73,11 @@ class DocumentReference(_LogValue):
     above: Any = Field(False, exclude=True)
 
     @property
+    def is_named(self) -> bool:
+        """Whether the user named the document, by a link or a file's path."""
+        return self.reference_type in ("direct", "import")
+
+    @property
     def candidate_links(self) -> tuple[str, ...]:
         """The candidates as links: `[[Filters]]`."""
         return tuple(f"[[{name}]]" for name in self.candidates)

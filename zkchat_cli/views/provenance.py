@@ -57,7 +57,7 @@ def broken_link_lines(document: Provenance) -> Iterator[StyledLine]:
     with similar names.
     """
     reference = document.references[0]
-    near = did_you_mean(reference.candidate_links)
+    near = _did_you_mean(reference.candidate_links)
     yield styled_line(f"✗ {reference.wikilink} not found", "yellow")
     yield styled_line(f"    {_uses_text(document)}{near}", "dim")
 
@@ -127,7 +127,7 @@ def _mention_lines(
     else:
         how = f"you named it in turn {mention.turn}: {reference.wikilink}"
     if reference.relative_path is None:
-        yield styled_line(f"  {how}, not found{did_you_mean(reference.candidate_links)}", "yellow")
+        yield styled_line(f"  {how}, not found{_did_you_mean(reference.candidate_links)}", "yellow")
         return
     yield styled_line(f"  {how}")
     delivery = DELIVERIES.get(reference.delivery)
@@ -140,7 +140,7 @@ def _mention_lines(
     yield _detail_line(status.describe_excerpts(mention.message.id, reference.numbers), "dim")
 
 
-def did_you_mean(candidates: Iterable[str]) -> str:
+def _did_you_mean(candidates: Iterable[str]) -> str:
     """A suggestion to put after the name of a document that was not found; empty without one."""
     listed = ", ".join(candidates)
     return f"; did you mean {listed}?" if listed else ""

@@ -34,7 +34,6 @@ MAX_UNUSED = 3
 # Characters of a heading, and of a quotation
 MAX_HEADING = 80
 MAX_QUOTE = 60
-_TYPES_OF_USER = ("direct", "import")
 # Columns of a source's line besides the digits of its number
 _MARKS_WIDTH = len("  [] ✓ ")
 
@@ -57,7 +56,7 @@ def source_items(
     """
     listed = list(references)
     if not found:
-        listed = [each for each in references if each.reference_type in _TYPES_OF_USER]
+        listed = [each for each in references if each.is_named]
     used = {citation.relative_path for citation in citations}
     items = _cited_items(citations, link_names(references), listed)
     for reference in listed:
