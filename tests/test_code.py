@@ -10,6 +10,8 @@ import zkchat_cli
 
 PACKAGE = Path(zkchat_cli.__file__).parent
 MOST_LINES = 400
+# Packages in which state has one owner: others change it by its verbs
+WITH_OWNED_STATE = ("zkchat_cli.chat", "zkchat_cli.memory", "zkchat_cli.slash")
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -66,6 +68,18 @@ def find_undocumented(definition: Definition, module: str) -> Iterator[str]:
             yield f"{module}.{definition.name}.{member.name}"
 
 
+def find_foreign_assignments(tree: ast.Module) -> Iterator[str]:
+    """The attributes of other objects, and the items of these, that a module assigns or deletes."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute | ast.Subscript) or isinstance(node.ctx, ast.Load):
+            continue
+        target: ast.expr = node
+        while isinstance(target, ast.Subscript):
+            target = target.value
+        if isinstance(target, ast.Attribute) and ast.unparse(target.value) != "self":
+            yield ast.unparse(node)
+
+
 def test_no_file_is_longer_than_400_lines() -> None:
     lengths = {file: file.read_text("utf-8").count("\n") for file in PACKAGE.rglob("*.py")}
     assert {str(file): length for file, length in lengths.items() if length > MOST_LINES} == {}
@@ -81,3 +95,11 @@ def test_what_other_packages_import_has_a_docstring() -> None:
             if isinstance(node, Definition) and node.name in names:
                 undocumented += find_undocumented(node, module)
     assert sorted(undocumented) == []
+
+
+def test_engine_memory_and_commands_assign_no_attribute_of_another_object() -> None:
+    assigned: dict[str, list[str]] = {}
+    for module, tree in TREES.items():
+        if package_of(module) in WITH_OWNED_STATE:
+            assigned[module] = list(find_foreign_assignments(tree))
+    assert {module: targets for module, targets in assigned.items() if targets} == {}
