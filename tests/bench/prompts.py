@@ -66,7 +66,7 @@ def figures(ground: Ground) -> Iterator[Row]:
     bench.vault.refresh()
     plain = bench.session()
     toolbox = ToolExecutor(
-        plain.runtime.tools, bench.vault, plain.references, bench.counter, time.perf_counter
+        plain.runtime.tools, bench.vault, plain.state.references, bench.counter, time.perf_counter
     )
     pattern = vaults.conversation(
         min(PATTERN, ground.turns), ground.words, toolbox, str(bench.vault.root), factory.new_id

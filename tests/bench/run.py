@@ -264,7 +264,7 @@ def conversing(ground: Ground) -> Iterator[Row]:
     )
     new = bench.session()
     toolbox = ToolExecutor(
-        new.runtime.tools, bench.vault, new.references, bench.counter, time.perf_counter
+        new.runtime.tools, bench.vault, new.state.references, bench.counter, time.perf_counter
     )
     archive = vaults.conversation(
         ground.turns, ground.words, toolbox, str(bench.vault.root), factory.new_id

@@ -112,7 +112,7 @@ class Watch:
 def store_conversation(app: factory.App, turns: int, words: vaults.Words) -> str:
     new = app.session()
     toolbox = ToolExecutor(
-        new.runtime.tools, app.vault, new.references, app.counter, time.perf_counter
+        new.runtime.tools, app.vault, new.state.references, app.counter, time.perf_counter
     )
     numbers = itertools.count()
     made = vaults.conversation(
