@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,7 +66,7 @@ def starting(ground: Ground) -> Iterator[Row]:
     """Processes, first of all: while this one is still small, forking is cheap."""
     of_vault = ("--vault", str(ground.vault))
 
-    def shown(text: str, *command: str) -> float:
+    def time_until_shown(text: str, command: Sequence[str], _: int) -> float:
         begin = time.perf_counter()
         child = pexpect.spawn(
             command[0], list(command[1:]), env=ground.env, encoding="utf-8", dimensions=(30, 100)
@@ -78,11 +79,13 @@ def starting(ground: Ground) -> Iterator[Row]:
         child.close()
         return 1000 * seconds
 
-    typer = timed(lambda _: ground.run(*PYTHON, "import typer"))
+    def run(command: Sequence[str], _: int) -> None:
+        ground.run(*command)
+
+    typer = timed(partial(run, (*PYTHON, "import typer")))
     for option in ("--help", "--version"):
-        figures = in_turns(
-            timed(lambda _, option=option: ground.run(*ZKCHAT, option)), typer, ground.times(20)
-        )
+        command = (*ZKCHAT, option)
+        figures = in_turns(timed(partial(run, command)), typer, ground.times(20))
         yield Row(f"zkchat {option}", *figures, "import typer", Goal(2, "ratio"))
     ground.run(*ZKCHAT, "vault", "index", *of_vault)
     imports = "import typer, rich, prompt_toolkit"
@@ -91,9 +94,10 @@ def starting(ground: Ground) -> Iterator[Row]:
         ("prompt", "you ›", Goal(300, "median")),
         ("budget bar", "%", Goal(2.5, "ratio")),
     ):
-        chat = (text, *ZKCHAT, "chat", *of_vault)
         figures = in_turns(
-            lambda _, chat=chat: shown(*chat), lambda _: shown("ready", *ready), ground.times(20)
+            partial(time_until_shown, text, (*ZKCHAT, "chat", *of_vault)),
+            partial(time_until_shown, "ready", ready),
+            ground.times(20),
         )
         yield Row(f"{what} visible", *figures, imports, goal)
 
@@ -184,21 +188,20 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
         insert(database, [(report.message_id, report.model_dump_json())])
 
     typed: list[TypedMessage] = []
-    pasted: list[tuple[float, float]] = []
+    pasted: list[float] = []
+    walks: list[float] = []
     for number, question in enumerate(ground.words.question() for _ in ground.times(200)):
         thought += 10
         if number % 2 == 1:
             report = time_turn(session, question).report
-            walking = timed(lambda _: walk(ground.vault))(None)
-            pasted.append((report.timings_ms["overhead"], walking))
+            walks.append(timed(lambda _: walk(ground.vault))(None))
+            pasted.append(report.timings_ms["overhead"])
             continue
         session.look_ahead()
         turn = time_turn(session, question)
         typed.append(TypedMessage(turn, timed(least)(turn.report)))
     yield from rows_of_typed(what, typed)
-    yield Row(
-        "  pasted: the vault is looked at first", *zip(*pasted, strict=True), "walk over the files"
-    )
+    yield Row("  pasted: the vault is looked at first", pasted, walks, "walk over the files")
 
 
 class TimedTurn(NamedTuple):
@@ -253,9 +256,9 @@ def rows_of_typed(what: str, typed: Sequence[TypedMessage]) -> Iterator[Row]:
         compaction = turn.report.compaction
         mode = compaction.mode if compaction is not None else "none"
         by_mode.setdefault(mode, []).append(turn.overhead)
-    for mode, told in COMPACTING.items():
-        if mode in by_mode:
-            yield Row(f"  {told}", by_mode[mode])
+    for name, told in COMPACTING.items():
+        if name in by_mode:
+            yield Row(f"  {told}", by_mode[name])
 
 
 def conversing(ground: Ground) -> Iterator[Row]:

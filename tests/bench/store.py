@@ -3,7 +3,8 @@ conversation takes.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from zkchat_cli.importers import read_conversations
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import Role, ZkChatMessage
+from zkchat_cli.store.port import SessionStore
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.store.sqlite.database import connect
 
@@ -95,11 +97,16 @@ def fill(file: Path, ground: Ground, messages: int) -> None:
 
 def searching(ground: Ground, store: ChatSessionStore, messages: int) -> Iterator[Row]:
     yield Row(f"make {messages} messages searchable", [timed(lambda _: store.search(None, "x"))(0)])
-    for what, ask in (
-        ("2 rare words", lambda: ground.words.rare(2)),
+
+    def search(text: str) -> None:
+        store.search(None, text)
+
+    questions: tuple[tuple[str, Callable[[], str]], ...] = (
+        ("2 rare words", partial(ground.words.rare, 2)),
         ("a question", ground.words.question),
-    ):
-        searches = [timed(lambda text: store.search(None, text))(ask()) for _ in ground.times(60)]
+    )
+    for what, ask in questions:
+        searches = [timed(search)(ask()) for _ in ground.times(60)]
         yield Row(f"search {messages} messages, {what}", searches[1:], goal=Goal(100, "p95"))
 
 
@@ -152,7 +159,7 @@ def storing(ground: Ground, messages: int) -> Iterator[Row]:
         busy.append(1000 * (time.process_time() - begin))
         bare_took.append(timed(lambda _: insert(floor, [(m.id, m.content) for m in answer]))(0))
 
-    bench.store.commit = measured  # type: ignore[assignment, method-assign]
+    bench.store.commit = measured  # type: ignore[method-assign]
     for _ in ground.times(200 if messages <= 10 * ground.turns else 60):
         assert isinstance(list(session.send(ground.words.question()))[-1], TurnCompleted)
     what = f"store a turn with its prompts, after {len(log)} messages"
@@ -196,7 +203,7 @@ def keeping(ground: Ground) -> Iterator[Row]:
 
 
 def _exports(
-    ground: Ground, store: ChatSessionStore, id_: str, format_: Exporter
+    ground: Ground, store: SessionStore, id_: str, format_: Exporter
 ) -> tuple[list[float], list[float]]:
     """By the clock and in CPU time, which does not depend on what else the machine does."""
     took = []
@@ -208,7 +215,7 @@ def _exports(
     return took, busy
 
 
-def _imports(ground: Ground, store: ChatSessionStore, id_: str) -> Iterator[Row]:
+def _imports(ground: Ground, store: SessionStore, id_: str) -> Iterator[Row]:
     """The lossless export read again and stored, as a whole; and what of that file are the
     prompts.
     """

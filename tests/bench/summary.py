@@ -9,14 +9,13 @@ from itertools import count
 
 from ground import Ground
 from measuring import Goal, Row, in_turns, timed
-from tiktoken import Encoding
 
 from zkchat_cli.context.turns import Turn, make_turns
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.summarization.extractive import summarize
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.tokens.encodings import load_vocabulary
+from zkchat_cli.tokens.encodings import Encoder, load_vocabulary
 
 TOKENS = 25_000
 ROOM = 2000
@@ -25,7 +24,7 @@ FLOOR = "sentences, tiktoken"
 
 
 def unseen_conversation(
-    ground: Ground, encoder: Encoding, counter: TokenCounter, ids: Iterator[int]
+    ground: Ground, encoder: Encoder, counter: TokenCounter, ids: Iterator[int]
 ) -> tuple[Turn, ...]:
     """A conversation of `TOKENS` tokens that nobody has seen yet."""
     turns: list[Turn] = []

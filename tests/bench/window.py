@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import prompts
@@ -167,18 +168,22 @@ def main() -> None:
             lambda: "This is the end." in window.transcript.toPlainText(),
             GOAL_OPEN,
         )
+
+        def has_left(first: int) -> bool:
+            return window.transcript.page.first != first
+
         bar = window.transcript.verticalScrollBar()
         for number in range(3):
             first = window.transcript.page.first
             watch.measure(
                 f"scroll {number + 1}",
                 lambda: bar.setValue(bar.minimum()),
-                lambda first=first: window.transcript.page.first != first,
+                partial(has_left, first),
             )
 
         def type_text(text: str) -> None:
             for n, each in enumerate(text):
-                QTimer.singleShot(30 * n, lambda each=each: window.input.insertPlainText(each))
+                QTimer.singleShot(30 * n, partial(window.input.insertPlainText, each))
 
         typed = f"and [[{words.vocabulary[5000][:3]} #{words.vocabulary[6000][:2]} @a"
         watch.measure(
@@ -193,7 +198,7 @@ def main() -> None:
             ("context", "/context"),
             ("export", f"/export html {folder}/export.html"),
         ):
-            watch.measure(name, lambda command=command: window.send(command))
+            watch.measure(name, partial(window.send, command))
         assert Path(f"{folder}/export.html").stat().st_size > 1_000_000
         window.close()
     application.processEvents()
