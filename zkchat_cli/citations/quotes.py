@@ -299,9 +299,12 @@ def quote_ranges(text: str, quotes: Iterable[str]) -> list[tuple[int, int]]:
     """
     merged: list[tuple[int, int]] = []
     for begin, end in sorted(found for quote in quotes for found in _find_parts(text, quote)):
-        if merged and begin <= merged[-1][1]:
-            begin = merged[-1][0]
-            end = max(end, merged.pop()[1])
+        if merged:
+            last_begin, last_end = merged[-1]
+            if begin <= last_end:
+                begin = last_begin
+                end = max(end, last_end)
+                merged.pop()
         merged.append((begin, end))
     return merged
 

@@ -13,7 +13,7 @@ from itertools import count
 from zkchat_cli.errors import UsageError, nearest_names
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.words import STOPWORDS, fold
+from zkchat_cli.text.words import STOPWORDS, fold, written_words
 
 MAX_KEY = 48
 MAX_NAME_WORDS = 6
@@ -30,7 +30,6 @@ _SIMILAR_KEY = 0.4
 _ENTRY = lazy_pattern(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*\S")
 _IS = lazy_pattern(r"([^\s.!?][^.!?\n]{0,80}?)(?:\s+(?:is|are)\s+|是)\S", re.IGNORECASE)
 _ARTICLE = lazy_pattern(r"^(?:(?:the|a|an|my|our|your|please|remember|that)\s+)+", re.IGNORECASE)
-_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
 # Labels before many different facts
 _LABELS = frozenset(
     """
@@ -109,7 +108,7 @@ def slugify(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [re.sub("['’]", "", word) for word in _WORD.findall(fold(text))]
+    return [re.sub("['’]", "", word) for word in written_words(fold(text))]
 
 
 def find_fact(key: str, facts: Sequence[Fact]) -> Fact:

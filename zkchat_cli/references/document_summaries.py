@@ -35,8 +35,8 @@ _LINK = lazy_pattern(
     r"|&\w+;)"
 )
 """Markup in which words say nothing about the text: tags, links, addresses, `#tags`, entities."""
-_NO_WORD = lazy_pattern(r"^\W+")
-_WORD = lazy_pattern(r"[^\W\d_]+")
+_SIGNS = lazy_pattern(r"^\W+")
+_LETTERS = lazy_pattern(r"[^\W\d_]+")
 _CALENDAR = frozenset(map(str.lower, (*MONTHS, *WEEKDAYS)))
 _SIGNPOSTS = (
     _CALENDAR
@@ -146,7 +146,7 @@ def _statements(text: str) -> Iterator[_Statement]:
     for block in blocks(text):
         lines: Sequence[str] = block.lines[:MAX_LINES]
         if block.kind in ("code", "indented"):
-            yield _Statement("code", _NO_WORD.sub("", _join_lines(lines)))
+            yield _Statement("code", _SIGNS.sub("", _join_lines(lines)))
             continue
         if block.kind in ("paragraph", "item"):
             description = _find_description(lines)
@@ -196,7 +196,7 @@ def _telling_words(text: str) -> str:
         return ""
     around = _LINK.sub(" ", text)
     empty_words = _CALENDAR if around == text else _SIGNPOSTS
-    if all(word.lower() in empty_words for word in _WORD.findall(around)):
+    if all(word.lower() in empty_words for word in _LETTERS.findall(around)):
         return ""
     words = " ".join(plain)
     return "" if _DRAWING in words else words

@@ -21,7 +21,7 @@ from zkchat_cli.tokens.counter import TokenCounter
 
 # How many wrong facts, and how many missing decisions, the request for a correction names
 MOST_NAMED = 12
-_WORD = re.compile(r"\w[\w’'-]*\w")
+_HYPHENATED_WORD = re.compile(r"\w[\w’'-]*\w")
 _SOURCE = re.compile(r"\[(\d{1,6}(?:\s?[,;]\s?\d{1,6}){0,20})\]")
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_.,])" + DIGITS)
 # A capitalized word that does not begin a line or a sentence
@@ -253,5 +253,5 @@ def _leave_out(summary: str, invented: frozenset[str]) -> str:
 
 
 def _states_any(sentence: str, facts: Collection[str]) -> bool:
-    said = {*find_facts(sentence), *_WORD.findall(sentence)}
+    said = {*find_facts(sentence), *_HYPHENATED_WORD.findall(sentence)}
     return not said.isdisjoint(facts)

@@ -102,8 +102,9 @@ class SecretMask:
         masked = []
         end = 0
         for found in re.finditer(b"1+", secret):
-            masked += [text[end : places[found.start()][0]], MASK]
-            end = places[found.end() - 1][1]
+            start, _ = places[found.start()]
+            masked += [text[end:start], MASK]
+            _, end = places[found.end() - 1]
         return "".join([*masked, text[end:]])
 
 

@@ -1,4 +1,4 @@
-"""Spans of a text: pairs of where something begins and ends, in the text's order."""
+"""Spans of a text: where something begins and ends, in the text's order."""
 
 import re
 from bisect import bisect_right
@@ -9,8 +9,16 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 
 def is_inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether a position is in one of these spans, which are sorted."""
-    before = bisect_right(spans, position, key=lambda span: span[0])
-    return before > 0 and position < spans[before - 1][1]
+
+    def start_of(span: tuple[int, int]) -> int:
+        start, _ = span
+        return start
+
+    before = bisect_right(spans, position, key=start_of)
+    if before == 0:
+        return False
+    _, end = spans[before - 1]
+    return position < end
 
 
 def replace_spans(

@@ -125,6 +125,7 @@ _WORD = lazy_pattern(
 """A word, or a run of CJK characters. In Indian scripts vowels are marks, which `\\w` does not
 match.
 """
+_WRITTEN_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
 _SPACED_WORD = lazy_pattern(r"\w\S*+")
 CJK_CHARACTER = lazy_pattern(f"[{CJK}]")
 
@@ -190,6 +191,13 @@ def _tokenize(text: str) -> tuple[list[str], set[str]]:
 
 
 _TYPOGRAPHY = str.maketrans({**dict.fromkeys("“”„‘‚«»‹›–—―…•·→←↔⇒✓✅❌\xa0\u200b", " "), "’": "'"})
+
+
+def written_words(text: str) -> list[str]:
+    """The words of `text` as they are written, in order, without the signs around them. "don't" is
+    one word; a run of CJK characters is one, too.
+    """
+    return _WRITTEN_WORD.findall(text)
 
 
 def count_words(text: str) -> int:

@@ -46,8 +46,8 @@ _LINK = lazy_pattern(
 )
 _NESTED_ITEM = lazy_pattern(rf"[ \t]+(?={LIST_MARKER}[ \t])")
 _PROPERTY = lazy_pattern(r"[^\W\d][\w -]{0,39}(?:::?(?:\s|$)|：)")
-_WORD = lazy_pattern(r"[^\W\d_]{2}")
-_WORD_OR_NUMBER = lazy_pattern(r"[^\W\d_]{2}|\d")
+_TWO_LETTERS = lazy_pattern(r"[^\W\d_]{2}")
+_TWO_LETTERS_OR_DIGIT = lazy_pattern(r"[^\W\d_]{2}|\d")
 _HAS_MARKUP = lazy_pattern(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
 
 
@@ -152,7 +152,7 @@ def _has_words(piece: _Piece) -> bool:
     """Whether a piece is more than links; a row may have numbers only."""
     if piece.kind == "code":
         return True
-    pattern = _WORD_OR_NUMBER if piece.kind == "row" else _WORD
+    pattern = _TWO_LETTERS_OR_DIGIT if piece.kind == "row" else _TWO_LETTERS
     return pattern.search(_LINK.sub("", piece.text)) is not None
 
 

@@ -35,4 +35,5 @@ def fuse(
 
 def sort_by_score(scores: Mapping[int, float]) -> dict[int, float]:
     """The best first; of equal ones the newest, which has the highest number."""
-    return dict(sorted(scores.items(), key=lambda item: (-item[1], -item[0])))
+    best_first = sorted(scores, key=lambda id_: (-scores[id_], -id_))
+    return {id_: scores[id_] for id_ in best_first}

@@ -192,7 +192,8 @@ class ChunkRanking:
 
 
 def _best_first(scores: Mapping[int, float]) -> dict[int, float]:
-    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+    best_first = sorted(scores, key=lambda id_: (-scores[id_], id_))
+    return {id_: scores[id_] for id_ in best_first}
 
 
 def _terms(text: str) -> list[str]:

@@ -118,7 +118,8 @@ class SqliteVectorStore:
             raise ProviderError("bad_answer", problem, hint)
         rows = signs.nearest(vector, limit)
         cosines = best_cosines(vector, self._packed("id", rows))
-        return dict(sorted(cosines.items(), key=lambda item: -item[1]))
+        best_first = sorted(cosines, key=lambda id_: cosines[id_], reverse=True)
+        return {id_: cosines[id_] for id_ in best_first}
 
     def cosines(self, vector: "Vector", keys: Collection[int]) -> dict[int, float]:
         from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
