@@ -38,12 +38,12 @@ def usage_text(prompt: Prompt, width: int = 80) -> str:
     return plain_text(token_usage.usage_lines(prompt, (), width))
 
 
+def with_usage(prompt: Prompt, **figures: object) -> Prompt:
+    return prompt.model_copy(update={"usage": prompt.usage.model_copy(update=figures)})
+
+
 def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
-    return prompt.model_copy(
-        update={
-            "usage": prompt.usage.model_copy(update={"estimated": True, "calibration": calibration})
-        }
-    )
+    return with_usage(prompt, estimated=True, calibration=calibration)
 
 
 # token usage
@@ -76,6 +76,15 @@ def test_figures_that_were_stored_without_zeros_are_whole_again() -> None:
         (
             estimated(prompt_of(question="Why?"), 1.25),
             "~ estimated, calibrated with the usage that the provider has reported so far (× 1.25)",
+        ),
+        (
+            with_usage(prompt_of(tool_descriptors=DESCRIPTORS), tool_calibration=0.8),
+            "Counted, and calibrated with the usage that the provider has reported so far "
+            "(× 1.00, tools × 0.80).",
+        ),
+        (
+            with_usage(prompt_of(question="Why?"), by_characters=True),
+            "~ estimated by characters: zkchat doctor says which file of the tokenizer is wrong",
         ),
     ],
 )

@@ -3,17 +3,16 @@
 import hashlib
 import random
 import struct
+import zlib
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import tiktoken
 from factories import COUNTER
 
-from zkchat_cli.errors import ZkchatError
 from zkchat_cli.tokens.counter import TokenCounter, open_encoder
 from zkchat_cli.tokens.encodings import ENCODINGS, VOCABULARY, load_vocabulary
-from zkchat_cli.tokens.table_encoder import MAX_TEXT, token_hash
+from zkchat_cli.tokens.table_encoder import CHECKSUMS, MAX_TEXT, token_hash
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 SHA256 = {
@@ -116,13 +115,8 @@ def test_of_a_text_that_changes_only_new_lines_are_counted() -> None:
     assert encoder.asked == {"a new line\n": 1}
 
 
-def test_a_damaged_vocabulary_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").write_bytes(b"IQ== 0\nIg== 1\n")
-    monkeypatch.setattr("zkchat_cli.tokens.encodings.VOCABULARY", tmp_path)
-    with pytest.raises(
-        ZkchatError, match="the vocabulary of o200k_base cannot be read: it is not complete"
-    ):
-        load_vocabulary.__wrapped__("o200k_base")
+def test_the_checksum_of_the_table_is_the_known_one() -> None:
+    assert zlib.crc32(TABLE.read_bytes()) == CHECKSUMS["o200k_base"]
 
 
 if __name__ == "__main__":

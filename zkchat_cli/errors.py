@@ -12,6 +12,7 @@
     │   │                    unchanged
     │   └── StoreDamaged     the file is damaged, or not a store: `zkchat doctor --repair` saves
     │                        what can be read
+    ├── TokenizerError   a file of the tokenizer is missing or damaged: tokens can only be estimated
     ├── PromptTooLarge   the prompt does not fit the model's context window
     └── ProviderError    the model failed; `kind` says how
 
@@ -95,6 +96,17 @@ class StoreUnwritable(StoreError):
 
 class StoreDamaged(StoreError):
     """The store's file is damaged, or it is not a store."""
+
+
+class TokenizerError(ZkchatError):
+    """A file of the tokenizer is missing or damaged, so tokens can only be estimated."""
+
+    code = "tokenizer"
+
+    @property
+    def warning(self) -> str:
+        """What a user should know who sees estimates."""
+        return f"tokens are estimated by characters (~): {self.message}"
 
 
 class PromptTooLarge(ZkchatError):

@@ -140,6 +140,9 @@ class App:
         if self.store_problem is not None:
             problem = f"this chat is not stored: {self.store_problem.message}"
             found.append(Notice(problem, self.store_problem.hint))
+        tokenizer = self.counter.problem
+        if tokenizer is not None:
+            found.append(Notice(tokenizer.warning, tokenizer.hint))
         vault = session.conversation.vault
         if replace_surrogates(vault) != replace_surrogates(str(self.vault.root)):
             back = f"zkchat chat --vault {vault!r} --resume {session.conversation.id}"

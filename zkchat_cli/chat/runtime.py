@@ -283,10 +283,13 @@ class Runtime:
         """
         counter = self.counter
         exact = self.model.exact
+        if counter.problem is not None:
+            # A calibration is of counts, and these are estimates by characters
+            calibration = Calibration()
         text = _round_factor(calibration.text, exact=exact)
         tools = _round_factor(calibration.tool_factor, exact=exact)
         counts_so = text == counter.factor and tools == counter.tool_factor
-        if counts_so and exact != counter.estimated:
+        if counts_so and exact == counter.exact:
             return self
         rounded = Calibration(text=text, tools=tools)
         return replace(self, counter=counter.calibrated(rounded, exact=exact))

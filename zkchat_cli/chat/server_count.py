@@ -62,7 +62,9 @@ def learn_count(turn: TurnInProgress, prompt: Prompt, by_model: int) -> CountedP
         tools += counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False))
     text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
     counted = CountedPrompt(text, tools, by_model - overhead)
-    turn.learn(learn_calibration(turn.calibration, counted, turn.counted))
+    # What a server says of an estimate by characters must not calibrate later counts
+    if counter.problem is None:
+        turn.learn(learn_calibration(turn.calibration, counted, turn.counted))
     return counted
 
 
@@ -72,6 +74,8 @@ def cut_notices(turn: TurnInProgress, reported: int) -> Iterator[events.Notice]:
     Ollama does this when it is called by OpenAI's API.
     """
     model = turn.runtime.model
+    if turn.runtime.counter.problem is not None:
+        return
     counted = turn.counted.text if turn.counted else 0
     if model.has_server and counted > MIN_CUT and reported < MOST_LEFT * counted:
         problem = (

@@ -223,7 +223,7 @@ class ToolCallRunner:
             thinking=turn.thinking,
             finish_reason="tool_calls",
             model=turn.runtime.model.name,
-            token_count=counter.count_raw(turn.text),
+            token_count=counter.count_to_store(turn.text),
             tool_tokens=count_call_tokens(calls, counter),
         )
         messages: list[ZkChatMessage] = [request]
@@ -237,7 +237,7 @@ class ToolCallRunner:
                     tool_name=call.name,
                     tool_run=result.run,
                     chunks=result.chunks,
-                    token_count=counter.count_raw(result.content),
+                    token_count=counter.count_to_store(result.content),
                 )
             )
         # Added only now: if a turn is stopped while a tool runs, it keeps the model's text

@@ -83,7 +83,7 @@ def make_answer(
         parent,
         status=status,
         finish_reason=finish,
-        token_count=counter.count_raw(turn.text),
+        token_count=counter.count_to_store(turn.text),
         tool_tokens=0,
         model=runtime.model.name,
         reasoning=turn.reasoning or None,

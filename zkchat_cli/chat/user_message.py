@@ -93,7 +93,7 @@ class UserMessageBuilder:
             points = find_learning_points(bare.prompt_text if typed is None else typed)
         return bare.model_copy(
             update={
-                "token_count": tokens,
+                "token_count": runtime.counter.count_to_store(bare.prompt_text),
                 "augmented_token_count": tokens,
                 "learning_points": points,
             }
@@ -226,6 +226,7 @@ def _inject(
     update = {
         "references": named,
         "chunks": chunks,
-        "augmented_token_count": (bare.token_count or 0) + runtime.counter.count_raw(text),
+        "augmented_token_count": (bare.augmented_token_count or 0)
+        + runtime.counter.count_raw(text),
     }
     return MessageWithDocuments(bare.model_copy(update=update), list(injected.warnings))

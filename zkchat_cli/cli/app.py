@@ -48,6 +48,7 @@ if _handles_sigint:
 
 EXIT_CODES = {
     "unexpected": 1,
+    "tokenizer": 1,
     "usage": 2,
     "config": 2,
     "prompt_too_large": 2,
@@ -161,6 +162,8 @@ def root(
 def run() -> None:
     """Run the program with the arguments of the process, and exit with its code."""
     gc.set_threshold(*GC_THRESHOLDS)
+    # Without a handler, Python would print warnings and tracebacks between the lines of the screen
+    logging.lastResort = None
     # Looking for plugins reads every installed package's metadata: 10 ms
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Numpy would start threads, 40 ms, for what is computed in one

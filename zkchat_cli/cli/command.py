@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from zkchat_cli.config.loader import LoadedConfig
     from zkchat_cli.models.notes import IndexReport
     from zkchat_cli.store.port import SessionStore
+    from zkchat_cli.tokens.counter import TokenCounter
     from zkchat_cli.vault.vault import Vault
     from zkchat_cli.views.text import StyledLine
 
@@ -193,6 +194,11 @@ class CommandContext:
                 messages.compute_missing(lambda: time.monotonic() > end)
             vault.embed(seconds=end - time.monotonic())
 
+    def warn_about_estimates(self, counter: "TokenCounter") -> None:
+        """Print why a counter estimates tokens by characters, if it does."""
+        if counter.problem is not None:
+            self.screen.warn(counter.problem.warning, counter.problem.hint)
+
     def print_warnings(self, vault: "Vault") -> None:
         """Print what went wrong in searches of a vault, on standard error."""
         for warning in vault.take_warnings():
@@ -206,6 +212,7 @@ class CommandContext:
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
+            self.warn_about_estimates(app.counter)
             runtime = session.runtime
             if runtime.configured_window is None or runtime.settings.retrieval.mode == "auto":
                 # The next call would have the window that the server reports, and tools if the

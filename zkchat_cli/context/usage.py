@@ -60,6 +60,8 @@ def measure_usage(
         },
         components=_components(messages, total, tool_tokens),
         calibration=counter.factor,
+        tool_calibration=counter.tool_factor,
+        by_characters=counter.problem is not None,
         compaction=compaction,
     )
 

@@ -129,6 +129,10 @@ class ContextUsage(Value):
     """
     # Tokens that this model counts for each token that zkchat counts, as its provider reported
     calibration: Quantity = 1.0
+    # The same for descriptions of tools
+    tool_calibration: Quantity = 1.0
+    # Whether tokens are estimated by characters, because a file of the tokenizer cannot be read
+    by_characters: bool = False
 
 
 class DroppedItem(Value):

@@ -1,22 +1,28 @@
 """Counting tokens exactly and offline, each text once.
 
 Loading a vocabulary takes 0.2 s and 80 MB, so short texts are counted by a table, and a chat loads
-the vocabulary on a background thread.
+the vocabulary on a background thread. If a shipped file is missing or damaged, tokens are estimated
+by the characters.
 """
 
+import logging
 import math
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import copy
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from zkchat_cli.tokens.encodings import ENCODINGS, VOCABULARY, Encoder, load_vocabulary
-from zkchat_cli.tokens.table_encoder import TableEncoder
+from zkchat_cli.errors import TokenizerError
+from zkchat_cli.tokens.encodings import ENCODINGS, Encoder, load_vocabulary, vocabulary_file
+from zkchat_cli.tokens.table_encoder import CHECKSUMS, TableEncoder
 
 # Imported only for types: pydantic must not load for `zkchat tokens --help`
 if TYPE_CHECKING:
     from zkchat_cli.models.prompts import Calibration
+
+_log = logging.getLogger(__name__)
 
 # Most texts in the cache
 _MAX_CACHED = 10_000
@@ -38,17 +44,28 @@ MESSAGE_OVERHEAD = 4
 
 @cache
 def open_encoder(encoding: str) -> Encoder:
-    """An encoding from the shipped files, with a table if it has one."""
-    if (VOCABULARY / f"{encoding}.table").is_file():
-        return TableEncoder(encoding)
+    """An encoding from the shipped files, with a table if it has one. Raises TokenizerError if they
+    are missing or damaged.
+    """
+    # A table alone would count short texts exactly and fail at the first long one
+    if encoding in CHECKSUMS and vocabulary_file(encoding).is_file():
+        with suppress(TokenizerError):
+            return TableEncoder(encoding)
     return load_vocabulary(encoding)
+
+
+class _SharedProblem:
+    """Why texts cannot be counted; a counter and those made from it share it."""
+
+    def __init__(self) -> None:
+        self.error: TokenizerError | None = None
 
 
 class TokenCounter:
     """Counts tokens.
 
     A model may have another tokenizer: `calibrated` returns a counter that applies a factor. Stored
-    counts are those of `count_raw`.
+    counts are those of `count_to_store`.
     """
 
     def __init__(
@@ -57,23 +74,52 @@ class TokenCounter:
         self.encoding = encoding
         self.factor = 1.0
         self.tool_factor = 1.0
-        # Whether the model has another vocabulary, so that counts are estimates
-        self.estimated = False
+        # Whether the model in use has this vocabulary
+        self.exact = True
         self._load = load
+        self._problem = _SharedProblem()
         self._count = lru_cache(_MAX_CACHED)(self._encode)
+
+    @property
+    def estimated(self) -> bool:
+        """Whether counts are estimates: the model has another vocabulary, or a file is missing."""
+        return not self.exact or self.problem is not None
+
+    @property
+    def problem(self) -> TokenizerError | None:
+        """Why tokens are estimated by characters; None if the shipped files can be read."""
+        self._open()
+        return self._problem.error
+
+    def _open(self) -> Encoder | None:
+        """The encoder; None if it cannot be opened, now and for every further text."""
+        if self._problem.error is None:
+            try:
+                return self._load(self.encoding)
+            except TokenizerError as e:
+                self._fail(e)
+        return None
+
+    def _fail(self, error: TokenizerError) -> None:
+        """Estimate from now on."""
+        _log.warning("tokens are estimated by characters: %s", error.message)
+        self._problem.error = error
 
     def load_vocabulary(self) -> None:
         """Load the vocabulary, which only long texts need; that takes 0.2 s."""
-        encoder = self._load(self.encoding)
+        encoder = self._open()
         if isinstance(encoder, TableEncoder):
-            encoder.load_vocabulary()
+            try:
+                encoder.load_vocabulary()
+            except TokenizerError as e:
+                self._fail(e)
 
     def calibrated(self, calibration: "Calibration", *, exact: bool = False) -> "TokenCounter":
         """A counter for a model with this calibration; it shares the vocabulary and the cache."""
         other = copy(self)
         other.factor = calibration.text
         other.tool_factor = calibration.tool_factor
-        other.estimated = not exact
+        other.exact = exact
         return other
 
     def count(self, text: str) -> int:
@@ -99,8 +145,21 @@ class TokenCounter:
             return sum(map(self._count, _NEXT_LINE.split(text)))
         return self._count(text)
 
+    def count_to_store(self, text: str) -> int | None:
+        """`count_raw`; None for an estimate by characters, which a later process would take for a
+        count.
+        """
+        tokens = self.count_raw(text)
+        return None if self._problem.error is not None else tokens
+
     def _encode(self, text: str) -> int:
-        return len(self._load(self.encoding).encode_ordinary(text))
+        encoder = self._open()
+        if encoder is not None:
+            try:
+                return len(encoder.encode_ordinary(text))
+            except TokenizerError as e:
+                self._fail(e)
+        return estimate_tokens(text)
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -5,12 +5,13 @@ expects (sha1 of their address), because tiktoken would otherwise download them,
 They are read here, in less than half of tiktoken's time.
 """
 
+import hashlib
 from binascii import a2b_base64
 from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from zkchat_cli.errors import ZkchatError
+from zkchat_cli.errors import TokenizerError, reason
 from zkchat_cli.fileio import read_file
 
 ENCODINGS = ("o200k_base", "cl100k_base")
@@ -20,8 +21,12 @@ _FILES = {
     "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
     "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
 }
-# Number of tokens in each vocabulary
-_SIZES = {"o200k_base": 199_998, "cl100k_base": 100_256}
+# The digests of the published files
+_SHA256 = {
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+}
+INSTALL_AGAIN = "Install zkchat again, for example: pip install --force-reinstall zkchat"
 SPLIT_PATTERNS = {
     "o200k_base": (
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
@@ -44,21 +49,26 @@ class Encoder(Protocol):
         ...
 
 
+def vocabulary_file(encoding: str) -> Path:
+    """The shipped file with the tokens of an encoding."""
+    return VOCABULARY / _FILES[encoding]
+
+
 @cache
 def load_vocabulary(encoding: str) -> Encoder:
-    """tiktoken's encoding from the shipped files. Raises ZkchatError if they are missing or
+    """tiktoken's encoding from the shipped files. Raises TokenizerError if they are missing or
     damaged.
     """
     try:
-        # Each line has a token in base64 and its rank, which is also the number of the line
-        words = read_file(VOCABULARY / _FILES[encoding], MAX_FILE).split()
-        tokens = dict(zip(map(a2b_base64, words[::2]), range(len(words) // 2), strict=True))
-        if len(tokens) != _SIZES[encoding]:
-            raise ValueError("it is not complete")
+        data = read_file(vocabulary_file(encoding), MAX_FILE)
+        if hashlib.sha256(data).hexdigest() != _SHA256[encoding]:
+            raise ValueError("it is damaged")
     except (OSError, ValueError) as e:
-        raise ZkchatError(
-            f"the vocabulary of {encoding} cannot be read: {e}", "Install zkchat again."
-        ) from e
+        problem = f"the vocabulary of {encoding} cannot be read: {reason(e)}"
+        raise TokenizerError(problem, INSTALL_AGAIN) from e
+    # Each line has a token in base64 and its rank, which is also the number of the line
+    words = data.split()
+    tokens = dict(zip(map(a2b_base64, words[::2]), range(len(words) // 2), strict=True))
     # This import takes 30 ms, and `--help` and `--version` do not need it
     import tiktoken
 

@@ -2,19 +2,25 @@
 
 import hashlib
 import re
+import zlib
 from bisect import bisect_left
 from functools import cache
 from itertools import pairwise
 from unicodedata import category
 
+from zkchat_cli.errors import TokenizerError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.tokens.encodings import (
+    INSTALL_AGAIN,
     MAX_FILE,
     SPLIT_PATTERNS,
     VOCABULARY,
     Encoder,
     load_vocabulary,
 )
+
+CHECKSUMS = {"o200k_base": 0xA2F4ECF6}
+"""The CRC-32 of each shipped table."""
 
 # Longest text, in characters, that the table counts; for longer ones the vocabulary is faster
 MAX_TEXT = 20_000
@@ -82,6 +88,17 @@ def _replacement(char: str) -> str:
     return _REPLACEMENTS.get(kind) or _REPLACEMENTS.get(kind[0], "!")
 
 
+def _read_table(encoding: str) -> bytes:
+    try:
+        data = read_file(VOCABULARY / f"{encoding}.table", MAX_FILE)
+        if zlib.crc32(data) != CHECKSUMS[encoding]:
+            raise ValueError("it is damaged")
+    except (OSError, ValueError) as e:
+        problem = f"the token table of {encoding} cannot be read: {reason(e)}"
+        raise TokenizerError(problem, INSTALL_AGAIN) from e
+    return data
+
+
 class TableEncoder:
     """An encoding by a table while that is faster, then by the vocabulary.
 
@@ -96,8 +113,9 @@ class TableEncoder:
     """
 
     def __init__(self, encoding: str) -> None:
+        """Read the table. Raises TokenizerError if it is missing or damaged."""
         self._encoding = encoding
-        data = memoryview(read_file(VOCABULARY / f"{encoding}.table", MAX_FILE))
+        data = memoryview(_read_table(encoding))
         end = len(data) // 12 * 8
         self._hashes = data[:end].cast("Q")
         self._ranks = data[end:].cast("I")

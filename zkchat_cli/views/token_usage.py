@@ -127,16 +127,26 @@ def _explanations(prompt: Prompt) -> Iterator[str]:
     used = {name: tokens for name, tokens in usage.components.items() if tokens}
     spent = [f"{name.replace('_', ' ')} {tokens:,}" for name, tokens in used.items()]
     yield f"Tokens spent on {', '.join(spent)}."
-    if not usage.estimated:
-        yield "Counted with the model's own tokenizer."
-    else:
-        yield (
-            "~ estimated, calibrated with the usage that the provider has reported so far (× "
-            f"{usage.calibration:.2f})"
-        )
+    yield _counting_text(usage)
     yield from _budget_warnings(usage)
     yield from delivery_lines(prompt)
     yield from _dropped_lines(prompt)
+
+
+def _counting_text(usage: ContextUsage) -> str:
+    """How the tokens were counted."""
+    if usage.by_characters:
+        return "~ estimated by characters: zkchat doctor says which file of the tokenizer is wrong"
+    factors = f"× {usage.calibration:.2f}"
+    if usage.tool_tokens and usage.tool_calibration != usage.calibration:
+        factors += f", tools × {usage.tool_calibration:.2f}"
+    reported = f"calibrated with the usage that the provider has reported so far ({factors})"
+    if usage.estimated:
+        return f"~ estimated, {reported}"
+    is_calibrated = usage.calibration != 1 or (usage.tool_tokens and usage.tool_calibration != 1)
+    if is_calibrated:
+        return f"Counted, and {reported}."
+    return "Counted with the model's own tokenizer."
 
 
 def _budget_warnings(usage: ContextUsage) -> Iterator[str]:

@@ -30,6 +30,7 @@ def tokens(
     text = read_input(file, MAX_BYTES, "a text file").decode("utf-8", "replace")
     counter = TokenCounter(encoding)
     count = counter.count(text)
+    ctx.warn_about_estimates(counter)
     document = {
         "tokens": count,
         "encoding": encoding,

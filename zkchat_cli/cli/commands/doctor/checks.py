@@ -21,7 +21,8 @@ from zkchat_cli.llm.http_client import mask_address
 from zkchat_cli.store.sqlite.repair import check_store
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.tokens.encodings import load_vocabulary
+from zkchat_cli.tokens.encodings import ENCODINGS, load_vocabulary
+from zkchat_cli.tokens.table_encoder import CHECKSUMS, TableEncoder
 from zkchat_cli.vault.search import embedder as embedding
 from zkchat_cli.views.text import describe_semantic_status
 
@@ -120,7 +121,12 @@ def _check_store(file: Path) -> str:
 
 
 def _check_vocabulary() -> str:
-    counter = TokenCounter(load=load_vocabulary)
+    """All files of the tokenizer, which must be as they were published."""
+    for encoding in ENCODINGS:
+        load_vocabulary(encoding)
+    for encoding in CHECKSUMS:
+        TableEncoder(encoding)
+    counter = TokenCounter()
     return f"{counter.encoding}, offline; “{SAMPLE}” is {counter.count(SAMPLE)} tokens"
 
 
