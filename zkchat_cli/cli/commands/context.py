@@ -8,8 +8,8 @@ from typer import Argument, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm
-from zkchat_cli.errors import StoreError, UsageError, reason
-from zkchat_cli.fileio import atomic_write
+from zkchat_cli.cli.text_output import OutputOption, write_document
+from zkchat_cli.errors import UsageError
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.text import IN_SHELL
 
@@ -232,12 +232,7 @@ def export(
     format_: Annotated[
         str, Option("--format", metavar="F", help="md, html, json or context (the next call).")
     ] = "md",
-    output: Annotated[
-        Path | None,
-        Option(
-            "-o", "--output", metavar="FILE", help="Write to this file, completely or not at all."
-        ),
-    ] = None,
+    output: OutputOption = None,
 ) -> None:
     """Export a conversation as Markdown, HTML or JSON (lossless), or export the request of the next
     model call.
@@ -254,28 +249,7 @@ def export(
             text = exporter.export(
                 store.archive(store.find(id_, root).id, prompts=exporter.prompts)
             )
-    if output is not None:
-        _write_export(output, text.encode("utf-8", "backslashreplace"))
-        ctx.screen.progress(f"Wrote {output}")
-    elif ctx.screen.out.isatty():
-        ctx.screen.write(text)
-    else:
-        # A pipe gets the text as it is, a terminal sanitized text
-        ctx.screen.out.write(text)
-
-
-def _write_export(output: Path, data: bytes) -> None:
-    """Write a file completely or not at all; a pipe is simply written to. Raises StoreError."""
-    try:
-        target = output.expanduser().resolve()
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
-        else:
-            atomic_write(target, data)
-    except (OSError, RuntimeError, ValueError) as e:
-        raise StoreError(
-            f"{output} cannot be written: {reason(e)}", "Name another place with -o."
-        ) from e
+    write_document(ctx, text, output)
 
 
 @command(

@@ -1,4 +1,4 @@
-"""Stored conversations: list, read, search, rename and delete them."""
+"""Stored conversations: list, read, search, rename, delete and draw them."""
 
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Annotated
@@ -7,7 +7,10 @@ from typer import Argument, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm
+from zkchat_cli.cli.graph_output import FormatOption, NotesOption, check_format, print_graph
+from zkchat_cli.cli.text_output import OutputOption
 from zkchat_cli.errors import UsageError
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.words import replace_surrogates
 
@@ -19,6 +22,9 @@ COMMAND = command_group("Stored conversations.")
 
 DEFAULT_LIMIT = 20
 MAX_SOURCES = 10
+# Notes and conversations of a graph: more are hard to read
+GRAPH_NOTES = 60
+GRAPH_CONVERSATIONS = 20
 
 AllOption = Annotated[bool, Option("--all", "-a", help="All vaults, not only this one.")]
 
@@ -166,3 +172,63 @@ def delete(
         store.delete(*(each.id for each in selected))
     deleted = (f"Deleted {each.id}: {display_title(each)}" for each in selected)
     ctx.print_result({"deleted": [each.id for each in selected]}, "\n".join(deleted))
+
+
+@command(
+    COMMAND,
+    *options.NOTES,
+    examples=[
+        "zkchat sessions graph -o graph.html",
+        "zkchat sessions graph 3f2a --questions --format dot | dot -Tsvg > graph.svg",
+    ],
+)
+def graph(
+    ctx: CommandContext,
+    ids: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[ID...]",
+            help="Conversation ids or unique prefixes; the newest if left out.",
+            autocompletion=options.complete_conversations,
+        ),
+    ] = None,
+    format_: FormatOption = None,
+    output: OutputOption = None,
+    questions: Annotated[
+        bool, Option("--questions", help="Draw each question instead of its conversation.")
+    ] = False,
+    conversations: Annotated[
+        int,
+        Option(
+            "--conversations", metavar="N", min=1, max=1000, help="Only the newest N conversations."
+        ),
+    ] = GRAPH_CONVERSATIONS,
+    limit: NotesOption = GRAPH_NOTES,
+    depth: Annotated[
+        int,
+        Option("--depth", metavar="N", min=0, max=5, help="Add notes up to N links away."),
+    ] = 0,
+) -> None:
+    """Draw which notes the conversations named, found and cited, and the links between these
+    notes.
+    """
+    from zkchat_cli.references.reference_graph import ConversationBranch, conversation_graph
+
+    check_format(format_)
+    with ctx.open_store(anywhere=False) as (store, root), ctx.indexed_vault() as (notes, _):
+        if ids:
+            found = [store.find(id_, root) for id_ in ids]
+            # Each conversation once, even if it was named twice
+            selected = list({each.id: each for each in found}.values())
+        else:
+            selected = store.conversations(root, conversations)
+        branches = [ConversationBranch(each, store.history(each.id)) for each in selected]
+        drawn = conversation_graph(
+            branches, notes.graph, depth=depth, limit=limit, by_question=questions
+        )
+    print_graph(ctx, drawn, format_, output)
+    if not drawn.nodes:
+        ctx.screen.remark("No answer of these conversations used a note.")
+    elif drawn.omitted.conversations:
+        unused = plural(drawn.omitted.conversations, "conversation")
+        ctx.screen.remark(f"{unused} without a note in the drawing left out.")

@@ -9,6 +9,8 @@ from typer import Argument, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, read_piped
+from zkchat_cli.cli.graph_output import FormatOption, NotesOption, check_format, print_graph
+from zkchat_cli.cli.text_output import OutputOption
 from zkchat_cli.errors import nearest_names, on_one_line
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.text import StyledLine, StyledSpan, describe_semantic_status, styled_line
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.vault import Vault
 
 ORDER = 50
+# Notes of a graph: more are hard to read
+GRAPH_NOTES = 60
 COMMAND = command_group(
     """The notes: index, search, links.
 
@@ -164,6 +168,27 @@ def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
     with ctx.indexed_vault() as (notes, _):
         path = _note_path(notes, note)
         _print_links(ctx, notes.graph.backlinks(path), f"Nothing links to {path}.")
+
+
+@command(COMMAND, *options.NOTES, examples=["zkchat vault graph Garden -o garden.html"])
+def graph(
+    ctx: CommandContext,
+    note: NoteArgument,
+    format_: FormatOption = None,
+    output: OutputOption = None,
+    limit: NotesOption = GRAPH_NOTES,
+    depth: Annotated[
+        int, Option("--depth", metavar="N", min=0, max=10, help="Notes up to N links away.")
+    ] = 1,
+) -> None:
+    """Draw the notes that are linked with a note, in either direction."""
+    from zkchat_cli.references.reference_graph import note_graph
+
+    check_format(format_)
+    with ctx.indexed_vault() as (notes, _):
+        path = _note_path(notes, note)
+        drawn = note_graph(notes.graph, path, depth, limit)
+    print_graph(ctx, drawn, format_, output)
 
 
 @command(COMMAND, *options.NOTES)

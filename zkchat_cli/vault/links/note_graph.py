@@ -1,6 +1,6 @@
 """The links of a vault, followed in either direction, and the notes that they relate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 from zkchat_cli.models.notes import ContentChunk
@@ -10,6 +10,7 @@ from zkchat_cli.vault.links import graph
 from zkchat_cli.vault.links.graph import LinkPath, LinkRelation, RelatedNote
 from zkchat_cli.vault.links.link_resolver import LinkResolver
 from zkchat_cli.vault.links.name_suggestions import BrokenLink, is_attachment
+from zkchat_cli.vault.links.neighbourhood import Neighbourhood, find_neighbourhood
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.note_reader import NoteReader
 
@@ -69,6 +70,12 @@ class NoteGraph:
         for end in (source, target):
             self._require_file(end)
         return self._index.ask(lambda index: graph.shortest_path(index, source, target))
+
+    def neighbourhood(self, paths: Iterable[str], depth: int, limit: int) -> Neighbourhood:
+        """The notes at most `depth` links from these, at most `limit` of all, with the links
+        between them. Paths without a file are left out.
+        """
+        return self._index.ask(lambda index: find_neighbourhood(index, paths, depth, limit))
 
     def related_notes(self, relative_path: str, limit: int = 10) -> list[RelatedNote]:
         """The notes most related to a note by links and words, best first. Raises VaultError if
