@@ -66,7 +66,20 @@ def test_figures_that_were_stored_without_zeros_are_whole_again() -> None:
         (
             prompt_of(CHATTER, "And?", window=3000, tool_descriptors=DESCRIPTORS, memory=MEMORY),
             "Compaction is due: the conversation needs 5,353 tokens; at 2,160 of 2,700 it "
-            "is compacted (80%).",
+            "is compacted (80%). /compact runs it.",
+        ),
+        (
+            prompt_of(CHATTER, window=3000, compacts_first=True),
+            "Compaction is due with the next message: the conversation needs 3,967 tokens; at "
+            "2,160 of 2,700 it is compacted (80%).",
+        ),
+        (
+            prompt_of(CHATTER, window=3000, compacts_first=True),
+            "messages use 3,960 of 2,153 tokens: 1,807 more than their budget.",
+        ),
+        (
+            prompt_of(CHATTER, "And?", window=3000),
+            "Messages may use 1,800 tokens and 353 lent by instructions and tools.",
         ),
         (
             prompt_of(strategy="discard"),

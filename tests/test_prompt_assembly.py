@@ -50,13 +50,11 @@ def test_compaction_is_due_when_the_messages_need_more_than_their_budget(
         COUNTER,
     )
     assert usage.budget_status["messages"].budget == at
-    assert compaction_due(
-        usage, budget(10_000, message_budget_ratio=ratio), at - 3000
-    ) == CompactionDue(due=False, at=at, tokens=at)
+    assert compaction_due(usage, at - 3000) == CompactionDue(due=False, at=at, tokens=at)
     reason = f"the conversation needs {at + 1:,} tokens; at {at:,} of 9,000 it is compacted"
-    assert compaction_due(
-        usage, budget(10_000, message_budget_ratio=ratio), at - 2999
-    ) == CompactionDue(due=True, reason=reason, at=at, tokens=at + 1)
+    assert compaction_due(usage, at - 2999) == CompactionDue(
+        due=True, reason=reason, at=at, tokens=at + 1
+    )
 
 
 # turns

@@ -35,6 +35,7 @@ from zkchat_cli.events import (
 )
 from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished
 from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
 COMPOST = tool_reply(find_call("compost heap"))
@@ -374,16 +375,19 @@ def test_reasoning_and_cost_of_a_turn_that_failed_while_thinking_are_kept(app: A
 # the figures between turns
 
 
-def test_between_turns_the_figures_are_those_of_the_last_prompt_until_something_changes(
-    app: AppFixture,
-) -> None:
-    session = app.session(DeltaModel([COMPOST, reply("Air [1].")]))
-    sent = report_of(session.send("What does compost need?")).context
-    assert session.last_usage == sent
-    again = app.session(DeltaModel([reply("Yes.")]), session.conversation)
-    assert again.last_usage.total_tokens == sent.total_tokens
+def test_between_turns_the_figures_include_the_last_answer(app: AppFixture) -> None:
+    session = app.session(DeltaModel([COMPOST, reply("Air [1]." * 50), reply("No.")]))
+    report = report_of(session.send("What does compost need?"))
+    answer = session.history[-1]
+    counter = session.runtime.counter
+    sent = report.context.total_tokens
+    assert session.usage.total_tokens == sent + counter.count(answer.content) + MESSAGE_OVERHEAD
+    assert session.usage == session.prompt().usage == app.reopen(session).usage
+    question = session.prompt("Why?").usage.total_tokens - session.usage.total_tokens
+    before = session.usage.total_tokens
+    assert report_of(session.send("Why?")).context.total_tokens == before + question
     slash.run("/undo", session)
-    assert session.last_usage == session.usage
+    assert session.usage.total_tokens == before
 
 
 def test_a_tool_loop_that_filled_the_window_is_summarized_before_the_next_question(
@@ -407,12 +411,13 @@ def test_a_tool_loop_that_filled_the_window_is_summarized_before_the_next_questi
     )
     app.max_context = 4096
     session = app.session(model)
-    sent = report_of(session.send("Which compost needs the most air?")).context
-    assert (
-        session.last_usage.total_tokens
-        == app.reopen(session).last_usage.total_tokens
-        == sent.total_tokens
-    )
+    report_of(session.send("Which compost needs the most air?"))
+    usage = session.usage
+    assert usage == app.reopen(session).usage
+    assert usage.compaction.runs_first
+    assert usage.total_tokens == usage.compaction.tokens
+    assert usage.total_tokens > usage.effective_limit
+    assert usage.message_tokens > usage.message_budget
     report_of(session.send("Why?"))
     [summary] = [m.content for m in model.requests[-1].messages if m.kind == "summary"]
     assert "Compost 7 needs the most air." in summary

@@ -274,7 +274,7 @@ class Compactor:
         if request.reason:
             borders.append(last)
             newest = sum(turn.foldable_tokens for turn in recent[last:])
-            room = history_budget(self._fixed_cost, self.runtime.budget)
+            room = history_budget(self._fixed_cost)
             # Without this choice the whole last turn would be left out
             if len(request.current) > 1 or newest > room:
                 borders.append(len(recent))
@@ -283,7 +283,7 @@ class Compactor:
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether the prompt becomes so small that no compaction is due right after this one."""
         history = compaction.tokens_after - self._fixed_cost.total_tokens
-        room = remaining_message_budget(self._fixed_cost, self.runtime.budget)
+        room = remaining_message_budget(self._fixed_cost)
         return history <= MASKED_HISTORY_SHARE * room
 
     def _plan_fold(self, masking: Compaction | None) -> FoldPlan | None:
@@ -293,14 +293,11 @@ class Compactor:
         if self.request.keep is not None:
             return plan_fold(turns, covered, self.request.keep)
         cost = self._fixed_cost
-        budget = self.runtime.budget
         fixed = history.fixed_tokens + sum(turn.fixed_tokens for turn in history.failed)
         other = self.runtime.largest_summary + fixed
-        room = turn_budget_after_compaction(cost, budget, other)
+        room = turn_budget_after_compaction(cost, other)
         recent = self.runtime.settings.context.recent_messages_to_keep
-        return plan_fold(
-            turns, covered, recent, budget=room, largest=history_budget(cost, budget) - other
-        )
+        return plan_fold(turns, covered, recent, budget=room, largest=history_budget(cost) - other)
 
     def _fold(
         self, fold: FoldPlan, masking: Compaction | None

@@ -80,12 +80,20 @@ class PromptBuilder:
         self._memory_lock = threading.Lock()
         self.summaries = DocumentSummaryService(services.vault)
 
-    def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
+    def build(
+        self,
+        runtime: Runtime,
+        current: tuple[ZkChatMessage, ...] = (),
+        *,
+        compacts_first: bool = False,
+    ) -> Prompt:
         """The prompt of the next call; `current` are the turn's messages so far.
 
-        Raises PromptTooLarge.
+        With `compacts_first`, a compaction that is due would run before the call. Raises
+        PromptTooLarge.
         """
-        return self.assemble(runtime, self.inputs(runtime, current, self._state.compaction))
+        inputs = self.inputs(runtime, current, self._state.compaction)
+        return self.assemble(runtime, inputs._replace(compacts_first=compacts_first))
 
     def remember_tools(self, question_id: str, prompt: Prompt) -> None:
         """Note the tools of a prompt that is sent, so that the next prompt offers them too.
@@ -96,14 +104,17 @@ class PromptBuilder:
             names = frozenset(tool.name for tool in prompt.tools)
             self._offered_tools = _OfferedTools(question_id, names)
 
-    def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
+    def explain(
+        self, runtime: Runtime, current: tuple[ZkChatMessage, ...], *, compacts_first: bool
+    ) -> Prompt:
         """The same prompt for a reader.
 
         It also names the messages that are left out, the documents in it, and documents that were
         deleted since.
         """
+        inputs = self.inputs(runtime, current, self._state.compaction)
         prompt = self.assemble(
-            runtime, self.inputs(runtime, current, self._state.compaction), explain=True
+            runtime, inputs._replace(compacts_first=compacts_first), explain=True
         )
         vault = self._services.vault
         paths = dict.fromkeys(filter(None, (each.relative_path for each in prompt.documents)))

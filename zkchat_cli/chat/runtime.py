@@ -184,6 +184,11 @@ class Runtime:
         return int(self.settings.context.summary_ratio * self.budget.effective_limit)
 
     @property
+    def compacts_when_due(self) -> bool:
+        """Whether a compaction that is due runs by itself, with the next message."""
+        return self.strategy.summarizes and self.settings.context.auto_summarize
+
+    @property
     def takes_external(self) -> bool:
         """Whether tools of other programs may join `tools`."""
         return self.model.only_tools is None and (self.agent is None or self.agent.tools is None)

@@ -5,7 +5,7 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 same events.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +27,7 @@ from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import CONTINUE_PROMPT, RetrievalMode, ZkChatMessage
 from zkchat_cli.models.notes import IndexReport
-from zkchat_cli.models.prompts import ContextUsage, Prompt, SentPrompt
+from zkchat_cli.models.prompts import ContextUsage, Prompt
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.vault import SCAN_SECONDS
@@ -38,15 +38,6 @@ if TYPE_CHECKING:
 # How long a scan counts as current while a message is typed, instead of SCAN_SECONDS: saving a note
 # elsewhere, coming back and pressing Enter takes longer.
 LOOK_AHEAD_SECONDS = 0.5
-
-
-class _LastUsage(NamedTuple):
-    """The figures of the last prompt that was sent for this version of the conversation. None if
-    they say nothing about the next prompt.
-    """
-
-    version: tuple[str | None, str | None] | None
-    usage: ContextUsage | None
 
 
 class _NextMessage(NamedTuple):
@@ -76,7 +67,6 @@ class ZkChatSession:
         self._messages = UserMessageBuilder(services, self._state, self._prompts)
         # The last turn, or the one in progress
         self._turn: TurnInProgress | None = None
-        self._last_usage = _LastUsage(None, None)
         # The time until which the last scan of the vault counts as current
         self._scan_valid_until = float("-inf")
         self._rebuild_reason: str | None = None
@@ -190,56 +180,35 @@ class ZkChatSession:
 
     def prompt(self, next_text: str | None = None) -> Prompt:
         """The prompt of the next model call, with `next_text` as the user's message or without one.
-        A mentioned agent gets its own prompt.
+        Without one, it may exceed the limit: then a compaction is due with the next message. A
+        mentioned agent gets its own prompt.
         """
         self.runtimes.refresh_tools()
         runtime, current = self._next_message(next_text)
-        return self._prompts.explain(runtime, current)
+        return self._prompts.explain(runtime, current, compacts_first=self._compacts(runtime))
+
+    def _compacts(self, runtime: Runtime) -> bool:
+        """Whether a compaction that is due runs with the next message."""
+        return runtime.compacts_when_due and self._recorder.problem is None
 
     def request(self, next_text: str | None = None) -> dict[str, Any]:
         """The body of the request that would send `prompt`, without the key."""
         self.runtimes.refresh_tools()
         runtime, current = self._next_message(next_text)
-        prompt = self._prompts.explain(runtime, current)
+        # A request that can be sent as it is, even if a compaction is due
+        prompt = self._prompts.explain(runtime, current, compacts_first=False)
         return runtime.model.body(
             Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
         )
 
     @property
     def usage(self) -> ContextUsage:
-        """The figures of `prompt()`, at a lower cost than building it."""
-        return self._prompts.build(self._messages.with_retrieval(self.runtime)).usage
+        """The figures of `prompt()`, at a lower cost than building it.
 
-    @property
-    def last_usage(self) -> ContextUsage:
-        """The figures of the last prompt that was sent, also by another process. If the
-        conversation, its compaction or the window has changed since, those of the next prompt.
+        They are the ones that the toolbar, the window and editors show between two turns.
         """
-        version = self._state.version
-        if self._last_usage.version != version:
-            self._last_usage = _LastUsage(version, self._find_last_usage())
-        last = self._last_usage.usage
-        if last is not None and last.max_context == self.runtime.window.tokens:
-            return last
-        return self.usage
-
-    def _find_last_usage(self) -> ContextUsage | None:
-        """The figures of the last prompt of the last question. None if none was sent, or if the
-        conversation was compacted later.
-        """
-        compaction = self._state.compaction
-        if compaction is not None and compaction.made_after == self._state.head:
-            return None
-        question = self._state.last_question
-        if question is None:
-            return None
-        turn = self._turn
-        sent: Sequence[SentPrompt]
-        if turn is not None and turn.closed and turn.user.id == question.id:
-            sent = turn.sent
-        else:
-            sent = self.store.prompts.sent_for(question.id)
-        return sent[-1].prompt.usage if sent else None
+        runtime = self._messages.with_retrieval(self.runtime)
+        return self._prompts.build(runtime, compacts_first=self._compacts(runtime)).usage
 
     def count_typed(self, text: str, *, with_documents: bool = True) -> TypedTokens:
         """Tokens of a message that is being typed, including the documents that it names, and

@@ -2,9 +2,11 @@
 leaves of them.
 
 Pure functions. At most 90 % of the window is sent (the limit); the rest is for the answer. Ratios
-are shares of the whole window. Messages may also use what instructions and tools leave unused, up
-to the threshold: a share of the limit above which compaction is due. The room between threshold and
-limit is for the documents and tool results of the current message.
+are shares of the whole window. Messages may also use what instructions and tools leave unused and
+so lend them, up to the threshold: a share of the limit above which compaction is due. Their budget
+depends on the window, the settings, the instructions and the tools only, never on the messages. The
+room between threshold and limit is for the documents and tool results of the current message; while
+they use it, messages exceed their budget.
 """
 
 from typing import NamedTuple
@@ -52,35 +54,33 @@ class Budget(NamedTuple):
     def message_budget(self, system: int, tools: int) -> int:
         """Tokens that messages may take before compaction is due.
 
-        That is their share and what instructions and tools leave unused, up to the threshold.
-        `system` and `tools` are the tokens of these.
+        That is their share and what instructions and tools lend, up to the threshold. `system` and
+        `tools` are the tokens of these.
         """
         unused = max(0, self.system - system) + max(0, self.tools - tools)
         below_threshold = int(self.threshold * self.effective_limit) - system - tools
         return max(0, min(self.messages + unused, below_threshold))
 
 
-def remaining_message_budget(usage: ContextUsage, budget: Budget) -> int:
+def remaining_message_budget(usage: ContextUsage) -> int:
     """Tokens for more messages in a prompt with this usage before compaction is due."""
-    share = budget.message_budget(usage.system_tokens, usage.tool_tokens)
-    return max(0, share - usage.message_tokens)
+    return max(0, usage.message_budget - usage.message_tokens)
 
 
-def history_budget(usage: ContextUsage, budget: Budget) -> int:
+def history_budget(usage: ContextUsage) -> int:
     """Tokens for earlier turns, or for documents, in a prompt with this usage.
 
     That is the messages' budget, as far as the limit allows. The current message reduces it only
     where the limit demands that: otherwise each tool result would change the front of the prompt.
     """
-    share = budget.message_budget(usage.system_tokens, usage.tool_tokens)
-    return max(0, min(share, usage.effective_limit - usage.total_tokens))
+    return max(0, min(usage.message_budget, usage.effective_limit - usage.total_tokens))
 
 
-def turn_budget_after_compaction(usage: ContextUsage, budget: Budget, other: int) -> int:
+def turn_budget_after_compaction(usage: ContextUsage, other: int) -> int:
     """Tokens for turns after a compaction; `other` are the tokens of summary and fixed messages.
 
     `usage` is that of a prompt without history. Turns get less than half of what is left: otherwise
     the next turn would need another compaction, which breaks the prompt cache again.
     """
-    left = max(0, remaining_message_budget(usage, budget) - other)
+    left = max(0, remaining_message_budget(usage) - other)
     return left * NEW_HISTORY_NUMERATOR // NEW_HISTORY_DENOMINATOR

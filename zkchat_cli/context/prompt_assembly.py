@@ -70,11 +70,17 @@ def assemble_prompt(
     rest of the messages' budget (`history_budget`). Raises PromptTooLarge, which names the largest
     items, if the required parts do not fit. `explain`: also list the dropped messages, which are
     thousands in a long conversation.
+
+    Without a question, and if a compaction will come before the next one, the prompt has the whole
+    history, even beyond the limit: so much does the conversation need.
     """
     fitted = _fit_layout(inputs, budget, strategy, counter)
     layout = fitted.layout
     window = _history_window(inputs, fitted, budget, counter)
-    selection = strategy.choose(window)
+    if fitted.compaction.runs_first and inputs.question is None:
+        selection = Selection(layout.recent.turns)
+    else:
+        selection = strategy.choose(window)
     messages = (
         *layout.front,
         *layout.summary,
@@ -125,7 +131,7 @@ def room_for_documents(
     recalled = sum(message.tokens for message in _render_passages(selection, window))
     total = fitted.usage.total_tokens + window.tokens_with(selection.turns) + recalled
     usage = fitted.usage.model_copy(update={"total_tokens": total})
-    return history_budget(usage, budget) + recalled
+    return history_budget(usage) + recalled
 
 
 def _fit_layout(
@@ -141,7 +147,9 @@ def _fit_layout(
     usage = whole.measure(budget, counter)
     compaction = NOT_DUE
     if strategy.summarizes:
-        compaction = compaction_due(usage, budget, whole.recent.tokens)
+        compaction = compaction_due(
+            usage, whole.recent.tokens, compacts_first=inputs.compacts_first
+        )
     without_memory = whole._replace(contextual_memory=())
     # A summary that is too large was made for a larger window
     without_summary = without_memory._replace(summary=())
@@ -199,7 +207,7 @@ def _turn_budget(usage: ContextUsage, recent: TurnHistory, budget: Budget) -> in
     If not all turns fit, the share of the messages is the limit. The newest turn is sent whenever
     it fits at all, because the next question is most likely about it.
     """
-    share = history_budget(usage, budget)
+    share = history_budget(usage)
     if recent.tokens > share:
         share = min(share, budget.messages)
     if not recent.turns:

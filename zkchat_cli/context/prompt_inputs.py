@@ -25,6 +25,8 @@ class PromptInputs(NamedTuple):
     # Memory that is relevant to this message only
     contextual_memory: tuple[MemoryItem, ...] = ()
     compaction: Compaction | None = None
+    # Whether a compaction that is due runs before this prompt would be sent
+    compacts_first: bool = False
     tool_descriptors: tuple[dict[str, Any], ...] = ()
     filter_tools: bool = False
     # The tools that are offered even if there is no room for all tools

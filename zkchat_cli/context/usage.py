@@ -32,16 +32,18 @@ def measure_usage(
     breakdown.
     """
     breakdown: dict[PromptKind, int] = dict.fromkeys(get_args(PromptKind), 0)
+    instructions = 0
     for message in messages:
         breakdown[message.kind] += message.tokens
+        # A reminder how to cite, which some prompts have, must not change the budget
+        if message.kind == "system" and message.role == "system":
+            instructions += message.tokens
     system = breakdown.pop("system")
     tool_tokens = sum(tool.tokens for tool in tools)
     message_tokens = sum(breakdown.values())
     total = system + tool_tokens + message_tokens
-    room = budget.message_budget(system, tool_tokens)
-    # The documents and tool results of the current message may take everything up to the limit
-    if message_tokens > room:
-        room = max(message_tokens, budget.effective_limit - system - tool_tokens)
+    message_budget = budget.message_budget(instructions, tool_tokens)
+    lent = max(0, message_budget - budget.messages)
     return ContextUsage(
         system_tokens=system,
         tool_tokens=tool_tokens,
@@ -56,7 +58,7 @@ def measure_usage(
         budget_status={
             "system": _status(system, budget.system),
             "tools": _status(tool_tokens, budget.tools),
-            "messages": _status(message_tokens, room),
+            "messages": _status(message_tokens, message_budget, lent),
         },
         components=_components(messages, total, tool_tokens),
         calibration=counter.factor,
@@ -66,9 +68,9 @@ def measure_usage(
     )
 
 
-def _status(used: int, budget: int) -> BudgetStatus:
+def _status(used: int, budget: int, lent: int = 0) -> BudgetStatus:
     percentage = round(100 * used / budget, 1) if budget else 0.0
-    return BudgetStatus(used=used, budget=budget, percentage=percentage)
+    return BudgetStatus(used=used, budget=budget, percentage=percentage, lent=lent)
 
 
 def _components(messages: Sequence[PromptMessage], total: int, tool_tokens: int) -> dict[str, int]:
@@ -85,15 +87,18 @@ def _components(messages: Sequence[PromptMessage], total: int, tool_tokens: int)
     }
 
 
-def compaction_due(usage: ContextUsage, budget: Budget, history: int) -> CompactionDue:
+def compaction_due(
+    usage: ContextUsage, history: int, *, compacts_first: bool = False
+) -> CompactionDue:
     """Whether a conversation should be compacted, if its turns add `history` tokens to a prompt
-    with this usage.
+    with this usage: exactly if its messages would exceed their budget.
+
+    `compacts_first` says whether a compaction that is due runs before the prompt is sent.
     """
-    fixed = usage.system_tokens + usage.tool_tokens
-    at = fixed + budget.message_budget(usage.system_tokens, usage.tool_tokens)
+    at = usage.system_tokens + usage.tool_tokens + usage.message_budget
     tokens = usage.total_tokens + history
     if tokens <= at:
         return CompactionDue(due=False, at=at, tokens=tokens)
     limit = usage.effective_limit
     reason = f"the conversation needs {tokens:,} tokens; at {at:,} of {limit:,} it is compacted"
-    return CompactionDue(due=True, reason=reason, at=at, tokens=tokens)
+    return CompactionDue(due=True, reason=reason, at=at, tokens=tokens, runs_first=compacts_first)

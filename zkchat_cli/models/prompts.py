@@ -70,11 +70,15 @@ class PromptTool(Value):
 
 
 class BudgetStatus(Value):
-    """The tokens that one part of a prompt uses, its budget, and their ratio in percent."""
+    """The tokens that one part of a prompt uses, its budget, and their ratio in percent, which is
+    above 100 if the budget is exceeded.
+    """
 
     used: Count
     budget: Count
     percentage: Quantity
+    # Tokens of the budget that other parts have lent, because they do not use them
+    lent: Count = 0
 
 
 class CompactionDue(Value):
@@ -86,6 +90,8 @@ class CompactionDue(Value):
     at: Count | None = None
     # Tokens of a prompt with all turns that no summary covers; this is compared with `at`
     tokens: Count | None = None
+    # Whether it runs before this prompt would be sent
+    runs_first: bool = False
 
 
 _MESSAGE_KINDS = tuple(kind for kind in get_args(PromptKind) if kind != "system")
@@ -133,6 +139,11 @@ class ContextUsage(Value):
     tool_calibration: Quantity = 1.0
     # Whether tokens are estimated by characters, because a file of the tokenizer cannot be read
     by_characters: bool = False
+
+    @property
+    def message_budget(self) -> int:
+        """Tokens that messages may take before compaction is due, with those that are lent."""
+        return self.budget_status["messages"].budget
 
 
 class DroppedItem(Value):

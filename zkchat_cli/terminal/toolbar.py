@@ -146,5 +146,5 @@ def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
     """
     usage = None
     with suppress(ZkchatError):
-        usage = session.last_usage
+        usage = session.usage
     return {"usage": usage, "model": session.runtime.speaker_label}

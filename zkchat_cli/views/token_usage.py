@@ -52,16 +52,19 @@ def usage_lines(
         indent = len(explanation) - len(explanation.lstrip()) + 2
         lines.append(styled_line(explanation, indent=indent))
     lines += _largest_item_lines(prompt, width, history, hints)
-    lines.append(styled_line(_compaction_text(prompt), indent=2))
+    lines.append(styled_line(_compaction_text(prompt, hints), indent=2))
     return lines
 
 
-def _compaction_text(prompt: Prompt) -> str:
+def _compaction_text(prompt: Prompt, hints: CommandHints) -> str:
     """When the conversation will be compacted."""
     due = prompt.usage.compaction
     limit = prompt.usage.effective_limit
     if due.due:
-        return f"Compaction is due: {due.reason} ({BudgetBar(due.at or 0, limit).percent})."
+        reason = f"{due.reason} ({BudgetBar(due.at or 0, limit).percent})"
+        if due.runs_first:
+            return f"Compaction is due with the next message: {reason}."
+        return f"Compaction is due: {reason}. {hints.compact} runs it."
     if due.at is None:
         return f"No compaction: the strategy {prompt.strategy} drops the oldest turns instead."
     left = max(0, due.at - prompt.usage.total_tokens)
@@ -150,9 +153,19 @@ def _counting_text(usage: ContextUsage) -> str:
 
 
 def _budget_warnings(usage: ContextUsage) -> Iterator[str]:
-    """The components above their budgets, and what to do about them."""
+    """What is lent to messages, the components above their budgets, and what to do about them."""
     status = usage.budget_status
-    left = f"{status['messages'].budget:,} are left for messages"
+    messages = status["messages"]
+    if messages.lent:
+        share = messages.budget - messages.lent
+        lent = f"{messages.lent:,} lent by instructions and tools"
+        yield f"Messages may use {share:,} tokens and {lent}."
+    if messages.used > messages.budget:
+        yield (
+            f"messages use {messages.used:,} of {messages.budget:,} tokens: "
+            f"{messages.used - messages.budget:,} more than their budget."
+        )
+    left = f"{messages.budget:,} are left for messages"
     for name, key, hint in (
         ("instructions", "system", "Use a larger window, or raise context.system_budget_ratio."),
         ("tools", "tools", "Offer fewer tools with an agent, or raise context.tool_budget_ratio."),
