@@ -73,22 +73,14 @@ class ConversationState:
             self._replace_history(branch)
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
-            self._references = ReferenceManager.from_log(log)
+            self._references = ReferenceManager.from_log(log, branch)
             self._call_ids: set[str] = set()
             for message in log:
                 self._call_ids.update(call.id for call in message.tool_calls)
 
     @property
     def references(self) -> ReferenceManager:
-        """The numbers of all chunks that this conversation has cited or may cite."""
-        return self._references
-
-    def number_from(self, snapshot: ReferenceManager) -> ReferenceManager:
-        """Number the chunks of the turn in progress again.
-
-        `snapshot` is the numbering before the turn. Returns the numbering in use from now on.
-        """
-        self._references = snapshot.snapshot()
+        """The chunks that this conversation has cited or may cite, and its latest references."""
         return self._references
 
     @property
@@ -122,6 +114,7 @@ class ConversationState:
         self._messages |= {message.id: message for message in turn}
         self.history = (*self.history, *turn)
         self.exchanges = (*self.exchanges, tuple(turn))
+        self._references.add_references_of(turn)
 
     def _check_out(self, head: str | None) -> None:
         """Continue from another message of the log, here and in the store.
@@ -174,8 +167,9 @@ class ConversationState:
         """
         log = self.log()
         left = self.head
-        self._references = ReferenceManager.from_log(log)
-        self._replace_history(branch_to(log, head))
+        branch = branch_to(log, head)
+        self._references = ReferenceManager.from_log(log, branch)
+        self._replace_history(branch)
         self._remember_undone(left)
 
     def begin_question(self) -> frozenset[str | None]:

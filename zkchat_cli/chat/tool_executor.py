@@ -16,7 +16,7 @@ from zkchat_cli.models.messages import ToolCall, ToolRun
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.chunk_budget import NO_ROOM, reduce_to_fit, share_evenly
 from zkchat_cli.references.excerpts import Count, format_tool_result
-from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.references.manager import ReferenceManager, ToolCallResponse
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
@@ -112,15 +112,19 @@ class ToolExecutor:
         """
         findings = [outcome.finding for outcome in outcomes]
         fitted = _fit_findings(findings, room, self.counter.count)
-        chunks = [self.references.extract_referenceable_chunks(each.chunks) for each in fitted]
+        responses: list[ToolCallResponse] = []
+        for outcome, part in zip(outcomes, fitted, strict=True):
+            call = outcome.call
+            responses.append(ToolCallResponse(call.id, call.name, part.chunks))
+        extracted = self.references.extract_referenceable_chunks(responses)
         shown: set[str] = set()
-        for numbered in chunks:
-            shown.update(chunk.id for chunk in numbered)
+        for found in extracted:
+            shown.update(chunk.id for chunk in found.chunks)
         results: list[ToolResult] = []
-        for outcome, part, numbered in zip(outcomes, fitted, chunks, strict=True):
+        for outcome, part, found in zip(outcomes, fitted, extracted, strict=True):
             notes = (outcome.finding.note, _omission_note(outcome.finding, part, shown))
-            content = format_tool_result(numbered, part.data, " ".join(filter(None, notes)))
-            results.append(ToolResult(content, numbered, self._make_run(outcome, content)))
+            content = format_tool_result(found.chunks, part.data, " ".join(filter(None, notes)))
+            results.append(ToolResult(content, found.chunks, self._make_run(outcome, content)))
         return tuple(results)
 
     def _make_run(self, outcome: ToolOutcome, content: str) -> ToolRun:

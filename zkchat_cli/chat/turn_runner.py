@@ -94,7 +94,6 @@ class TurnRunner:
             problems = self.recorder.begin(self._bare)
             self.prompts.memory(turn.runtime).begin_turn(self.state.conversation.id, self._bare.id)
         turn.begin(self._bare)
-        self._numbering_before = self.state.references.snapshot()
         self._with_tools = turn.runtime
         try:
             # Before the documents are chosen: the window decides how much of them fits
@@ -143,7 +142,6 @@ class TurnRunner:
         """
         turn = self.turn
         with turn.timer("prepare"):
-            references = self.state.number_from(self._numbering_before)
             with_tools = replace(
                 turn.runtime,
                 tools=self._with_tools.tools,
@@ -152,7 +150,7 @@ class TurnRunner:
             wanted = self.retrieval or self.user_input.retrieval
             turn.use_runtime(self.messages.with_retrieval(with_tools, wanted))
             message, warnings = self.messages.add_documents(
-                turn.runtime, self._bare, self.user_input, references
+                turn.runtime, self._bare, self.user_input, self.state.references
             )
             turn.replace_question(message)
         new = [warning for warning in warnings if warning not in self.reported]

@@ -24,7 +24,7 @@ from zkchat_cli.references.chunk_budget import reduce_to_fit
 from zkchat_cli.references.excerpts import chunk_tokens
 from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.injection import UNREADABLE_SHARE, describe_documents, inject
-from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.references.manager import QUESTION, ReferenceManager
 from zkchat_cli.references.mentions import MentionedDocument, find_mentions
 from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, estimate_tokens
@@ -110,12 +110,14 @@ class UserMessageBuilder:
     ) -> MessageWithDocuments:
         """The message with the documents that it names and the passages found for it.
 
-        `references` numbers the text that goes into the prompt, and `augmented_token_count`
-        includes it. Without `search`, neither passages nor similar names of files are looked for.
+        `references` numbers the text that goes into the prompt, in place of what an earlier attempt
+        with this message chose. `augmented_token_count` includes it. Without `search`, neither
+        passages nor similar names of files are looked for.
         """
         mode = runtime.retrieval.mode if runtime.retrieval else None
         plain = runtime.model.plain_excerpts and runtime.window.tokens <= SMALL_WINDOW
         bare = bare.model_copy(update={"retrieval": mode, "plain_excerpts": plain})
+        references.replace_chunks_of_tool(bare.id, ())
         typed = user_input.typed
         if typed is not None:
             typed = bare.model_copy(update={"content": typed}).prompt_text
@@ -220,7 +222,7 @@ def _inject(
     [fitting] = reduce_to_fit(
         (others[:MOST_PASSAGES],), int(settings.retrieval.ratio * room), count
     )
-    chunks = references.extract_referenceable_chunks((*injected.chunks, *fitting))
+    chunks = references.replace_chunks_of_tool(bare.id, (*injected.chunks, *fitting), QUESTION)
     named = injected.number_references(chunks)
     text = describe_documents(named, chunks, bare.retrieval, as_text=bool(bare.plain_excerpts))
     update = {

@@ -187,6 +187,11 @@ class ZkChatMessage(_LogValue):
         return self.finish_reason == "length" or self.status == "unfinished"
 
     @property
+    def is_answer(self) -> bool:
+        """Whether this is an answer with text, not a reply that only calls tools."""
+        return self.role == "assistant" and bool(self.content.strip()) and not self.tool_calls
+
+    @property
     def prompt_text(self) -> str:
         """The content without the agent mention, which is not for the model."""
         if not self.addressed:

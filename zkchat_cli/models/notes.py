@@ -78,6 +78,13 @@ class DocumentReference(_LogValue):
         return self.reference_type in ("direct", "import")
 
     @property
+    def all_numbers(self) -> tuple[int, ...]:
+        """The citation numbers of its chunks; `numbers` is empty in exports of old versions."""
+        if self.numbers or self.number is None:
+            return self.numbers
+        return (self.number,)
+
+    @property
     def candidate_links(self) -> tuple[str, ...]:
         """The candidates as links: `[[Filters]]`."""
         return tuple(f"[[{name}]]" for name in self.candidates)

@@ -80,13 +80,9 @@ def last_exchange(messages: Sequence[ZkChatMessage]) -> Exchange | None:
     for message in reversed(messages):
         if answer is not None and message.role == "user":
             return Exchange(message, answer)
-        if answer is None and _is_answer(message):
+        if answer is None and message.is_answer:
             answer = message
     return Exchange(None, answer) if answer else None
-
-
-def _is_answer(message: ZkChatMessage) -> bool:
-    return message.role == "assistant" and bool(message.content.strip()) and not message.tool_calls
 
 
 def trace_documents(messages: Sequence[ZkChatMessage]) -> dict[str, Provenance]:

@@ -33,6 +33,7 @@ from zkchat_cli.models.messages import (
     sum_usage,
 )
 from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.vault.links.wikilinks import note_name
 
@@ -64,7 +65,9 @@ def export(archive: ConversationArchive) -> str:
     """The page of a conversation."""
     messages = base.current_branch(archive)
     compaction = base.current_summary(archive, messages)
-    chunks = _chunks_by_number(archive.messages)
+    # In an import two excerpts can have the same number: then the first one counts
+    references = ReferenceManager.from_log(archive.messages)
+    chunks = references.chunks_by_number()
     numbers = count(1)
     turns = [_template_turn(turn, chunks, numbers) for turn in split_into_exchanges(messages)]
     questions: list[SimpleNamespace] = []
@@ -90,18 +93,6 @@ def export(archive: ConversationArchive) -> str:
     )
     page.enable_buffering(PIECES)
     return "".join(map(_replace_unsafe, page))
-
-
-def _chunks_by_number(messages: Sequence[ZkChatMessage]) -> dict[int, ContentChunk]:
-    """The excerpts of all branches. In an import two excerpts can have the same number: then the
-    first one counts.
-    """
-    chunks: dict[int, ContentChunk] = {}
-    for message in messages:
-        for chunk in message.chunks:
-            if chunk.number is not None:
-                chunks.setdefault(chunk.number, chunk)
-    return chunks
 
 
 def _describe_usage(usage: TokenUsage) -> str:

@@ -7,7 +7,6 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references import provenance
 from zkchat_cli.references.chunk_budget import CUT_MARK
-from zkchat_cli.references.documents import merge_references
 from zkchat_cli.references.related_notes import used_notes
 from zkchat_cli.slash.base import Lines, Topic, declare_command
 from zkchat_cli.slash.lookups import last_answer, note_text, numbered_chunk
@@ -43,10 +42,9 @@ def sources(session: ZkChatSession, argument: str) -> Lines:
 
 def _last_sources(session: ZkChatSession) -> list[StyledLine]:
     last = last_answer(session)
-    named = last.question.references if last.question else ()
     lines = source_lines(
         last.answer.citations,
-        merge_references(named, last.answer.references),
+        session.state.references.get_latest_references(),
         last.answer.uncited_statements or 0,
         session.runtime.settings.references.max_displayed,
         IN_CHAT.all_sources,
@@ -82,7 +80,10 @@ def _excerpt_lines(
 
 
 def _source_numbers(session: ZkChatSession) -> list[str]:
-    return [str(number) for number in session.state.references.numbers]
+    """The numbers of all sources, those of the last answer first."""
+    references = session.state.references
+    latest = [chunk.number for chunk in references.get_latest_referenced_chunks()]
+    return [str(number) for number in dict.fromkeys((*latest, *references.numbers))]
 
 
 COMMAND = declare_command(sources, Topic.SOURCES, order=20, argument="[N]", values=_source_numbers)
