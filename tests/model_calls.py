@@ -118,7 +118,7 @@ def open_model(
     patient = {"timeout": 5.0, "stall_timeout": 5.0, **settings}
     model: Any = declared.open(ModelConfig(name, declared.settings(**patient), env))
     model.first_delay = first_delay
-    from zkchat_cli.llm import mojentic_adapter  # noqa: F401
+    from zkchat_cli.llm.gateways import server_call  # noqa: F401
 
     return model  # type: ignore[no-any-return]
 

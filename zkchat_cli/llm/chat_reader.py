@@ -1,7 +1,7 @@
 """Reads the streams of model servers: a line becomes the deltas that it holds. Pure.
 
-Each provider has a reader, which understands one protocol; `mojentic_adapter.py` gives it the lines
-of a response.
+Each provider has a reader, which understands one protocol; `gateways/connection.py` gives it the
+lines of a response.
 """
 
 import json

@@ -1,26 +1,24 @@
 """What the models on a server have in common: the list of models, the context window, and calls
-that are made again after faults that may pass.
+that are made again without what the model refuses.
 """
 
+import json
 import threading
-import time
 from abc import abstractmethod
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from zkchat_cli.config.schema import ServerSettings
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import Waiting
 from zkchat_cli.llm import base
 from zkchat_cli.llm.base import Delta, Emit, Model, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.model_list import find_listed, read_model_list
 from zkchat_cli.llm.refusals import Refusal
-from zkchat_cli.llm.stop_signal import raise_if_stopped
 from zkchat_cli.llm.threaded_stream import StreamLimits, stream_in_thread
 from zkchat_cli.text.numbers import whole_number
 
@@ -36,8 +34,8 @@ often a mistake than a window.
 
 @dataclass
 class RemoteModel(Model):
-    """One model on one server. mojentic calls it, imported by `prepare` or by the first call, and
-    `reader` understands the stream.
+    """One model on one server. A gateway of mojentic, imported by `prepare` or by the first call,
+    calls it, and `reader` understands what the server sends.
     """
 
     has_server = True
@@ -49,6 +47,8 @@ class RemoteModel(Model):
     # The path, after `path`, at which the server counts tokens; empty for one that does not
     count_path = ""
     reader: ClassVar[type[ChatReader]]
+    # The gateway of mojentic: its engine and its decoder, whatever form the server's answer has
+    gateway: ClassVar[Literal["openai", "ollama"]] = "openai"
     # What it may refuse, and how a call goes without that
     refusals: ClassVar[tuple[Refusal, ...]] = ()
     model: str
@@ -101,7 +101,7 @@ class RemoteModel(Model):
         # A second thread waits for the window, too: it needs the window to build the same prompt
         with self._lock:
             # Deferred: it takes a second, which no command without a call should pay
-            from zkchat_cli.llm import mojentic_adapter  # noqa: F401
+            from zkchat_cli.llm.gateways import server_call  # noqa: F401
 
             if self._prepared:
                 return
@@ -158,38 +158,28 @@ class RemoteModel(Model):
         return whole_number(answer["input_tokens"], least=1)
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
-        """The deltas of a call. It is made again without what the model refuses, and after faults
-        that may pass.
+        """The deltas of a call. It is made again without what the model refuses; mojentic repeats
+        it after faults that may pass.
         """
         if config_error := self.config_error():
             yield base.StreamFailed(config_error)
             return
         told: Refusal | None = None
-        attempt = 1
         while True:
-            reader = self.reader(self.server)
-            error = yield from self._attempt(request, reader, told)
+            error = yield from self._call(request, told)
             if error is None:
                 return
             if error.kind == "no_tools":
                 self.calls_tools = False
             refusal = self._new_refusal(error)
-            if refusal is not None:
-                self.refused.append(refusal)
-                told = refusal if refusal.notice else told
-                continue
-            # The call has loaded it
-            from zkchat_cli.llm.mojentic_adapter import retry_delay
-
-            delay = None if reader.started else retry_delay(error, attempt, self.first_delay)
-            if delay is None:
+            if refusal is None:
                 yield base.StreamFailed(error)
                 return
-            yield from _wait(delay, error.message)
-            attempt += 1
+            self.refused.append(refusal)
+            told = refusal if refusal.notice else told
 
-    def _attempt(
-        self, request: Request, reader: ChatReader, told: Refusal | None
+    def _call(
+        self, request: Request, told: Refusal | None
     ) -> Generator[Delta, None, ProviderError | None]:
         """One call: yields its deltas, and returns the error if it failed. `told` is the refusal
         that the end of the answer tells the user.
@@ -200,7 +190,7 @@ class RemoteModel(Model):
             self.settings.stall_timeout,
             request.options.max_answer_bytes,
         )
-        call = partial(self._call, request, reader)
+        call = partial(self._stream_from_server, request)
         with closing(stream_in_thread(call, self.server, limits)) as deltas:
             for delta in deltas:
                 if isinstance(delta, base.StreamFailed):
@@ -223,11 +213,29 @@ class RemoteModel(Model):
                 return refusal
         return None
 
-    async def _call(self, request: Request, reader: ChatReader, emit: Emit) -> None:
+    async def _stream_from_server(self, request: Request, emit: Emit) -> None:
         # Deferred: see prepare
-        from zkchat_cli.llm.mojentic_adapter import stream_chat
+        from zkchat_cli.llm.gateways.server_call import ServerCall
 
-        await stream_chat(self, self.path, self.body(request), reader, emit)
+        body = json.dumps(self.body(request), ensure_ascii=False)
+        call = ServerCall(
+            self.server,
+            self.path,
+            body.encode("utf-8", "replace"),
+            self.gateway,
+            self.reader,
+            self.first_delay,
+            self._explain,
+        )
+        await call.run(emit)
+
+    def _explain(self, error: ProviderError) -> ProviderError:
+        """An error with the names of the models that the server has, if it lacks this one."""
+        if error.kind == "unknown_model":
+            better = self.check()
+            if better is not None and better.kind == "unknown_model":
+                return better
+        return error
 
     def check(self) -> ProviderError | None:
         """Why a call would fail, as far as the key, the address and the list of models show it."""
@@ -258,14 +266,3 @@ def _with_own_names(end: base.StreamFinished, names: dict[str, str]) -> base.Str
         call.model_copy(update={"name": names.get(call.name, call.name)}) for call in end.calls
     ]
     return end._replace(calls=tuple(calls))
-
-
-def _wait(seconds: float, why: str) -> Generator[Waiting, None, None]:
-    """Wait before the next call; yields once a second how long it still takes, and why. Raises
-    KeyboardInterrupt if this thread's work is to end.
-    """
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        yield Waiting(left, why)
-        raise_if_stopped()
-        time.sleep(min(1.0, left))

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import ReasoningDelta, TextDelta
+from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
 from zkchat_cli.llm.base import Delta, Emit, StreamFailed, StreamFinished
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
@@ -26,7 +26,9 @@ _LIMITED: dict[type, str] = {
     int: "the text of the tool calls",
 }
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
-"""A model call: it emits its deltas, and a final one at the end."""
+"""A model call: it emits its deltas, and a final one at the end; before the first, it may wait for
+another attempt.
+"""
 _log = logging.getLogger(__name__)
 
 
@@ -96,6 +98,10 @@ class _CallThread:
         try:
             with suppress(asyncio.CancelledError):
                 self._loop.run_until_complete(self._task)
+                # After a final delta nobody reads this one
+                self.deltas.put(
+                    StreamFailed(self._endpoint.cut_off("the call ended without an outcome"))
+                )
         except ProviderError as e:
             self.deltas.put(StreamFailed(e))
         except Exception as e:  # noqa: BLE001
@@ -145,6 +151,10 @@ def stream_in_thread(
                 case TextDelta() | ReasoningDelta():
                     yield room.fit(delta)
                     seconds = limits.stall_timeout
+                case Waiting():
+                    yield delta
+                    # The next attempt has the time of a first one
+                    seconds = delta.seconds + limits.timeout
                 case _:
                     yield delta
                     return

@@ -96,6 +96,7 @@ class OllamaModel(RemoteModel):
     path = "/api/chat"
     list_path = "/api/tags"
     reader = OllamaReader
+    gateway = "ollama"
     refusals = (ONE_SYSTEM_MESSAGE, ROLES_REFUSAL, THINKING_REFUSAL)
     settings: OllamaSettings
 
