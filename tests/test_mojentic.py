@@ -3,6 +3,11 @@ tells. And zkchat's tools in a program of mojentic's.
 """
 
 import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -12,6 +17,14 @@ from conftest import Program
 from model_calls import OLLAMA, OPENAI, Protocol
 from model_server import ModelServer, Reply, openai_delta, openai_text, sse
 
+import zkchat_cli
+from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.tools import as_mojentic
+from zkchat_cli.vault.edit.approval import ALLOWED, DECLINED, Decision
+from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.vault.vault import Vault
+
+ROOT = Path(__file__).parent.parent
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 STUB = '''
 """A package in mojentic's place: every module of it exists, and every name is a class."""
@@ -150,3 +163,125 @@ def test_an_answer_that_mojentic_alone_rejects_is_understood(
     assert (answer.text, len(server.asked)) == ("Yes.", 1)
     rejected = ask_stock_gateway(OPENAI.address(server))
     assert rejected.kind == "failed"
+
+
+# zkchat's tools in a program of mojentic's
+
+
+def completion(finish: str, **message: Any) -> dict[str, Any]:
+    """An answer of chat completions that is not streamed."""
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
+    return {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+
+
+def called(name: str, **arguments: Any) -> dict[str, Any]:
+    """An answer that calls a tool."""
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    call = {"id": "call_1", "type": "function", "function": function}
+    return completion("tool_calls", content=None, tool_calls=[call])
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "Filter.md").write_text("# Filter\n\nA filter is cleaned with hot water.\n")
+    return folder
+
+
+def test_the_example_in_the_documentation_answers_by_mojentics_own_tool_loop(
+    server: ModelServer, notes: Path
+) -> None:
+    page = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
+    [example] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+
+    def answer(_path: str, body: dict[str, Any]) -> dict[str, Any]:
+        if body["messages"][-1]["role"] == "user":
+            return called("find_excerpts", query="filter")
+        return completion("stop", content="With hot water [1].")
+
+    server.compute = answer
+    done = subprocess.run(
+        [sys.executable, "-c", example],
+        capture_output=True,
+        text=True,
+        cwd=notes.parent,
+        env={
+            **os.environ,
+            "OPENAI_API_ENDPOINT": f"{server.address}/v1",
+            "OPENAI_API_KEY": "none",
+            # mojentic counts tokens with a vocabulary that it would download
+            "TIKTOKEN_CACHE_DIR": str(Path(zkchat_cli.__file__).parent / "tokens/vocabulary"),
+            "PYTHONPATH": str(ROOT),
+        },
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines() == ["With hot water [1].", "[1] Filter.md"]
+    first, second = server.bodies
+    assert "find_excerpts" in [tool["function"]["name"] for tool in first["tools"]]
+    result = json.loads(second["messages"][-1]["content"])
+    assert result["excerpts"][0]["text"].endswith("A filter is cleaned with hot water.")
+
+
+@pytest.fixture
+def shelf(notes: Path) -> Any:
+    opened = Vault.open(notes, notes.parent / "cache")
+    yield opened
+    opened.close()
+
+
+def by_name(tools: list[Any]) -> dict[str, Any]:
+    return {tool.name: tool for tool in tools}
+
+
+def test_a_wrong_call_is_an_error_that_the_model_can_correct(shelf: Vault) -> None:
+    tools = by_name(as_mojentic(shelf))
+    assert tools["find_excerpts"].run() == {"error": "find_excerpts needs query"}
+    missing = tools["read_zk_document"].run(relative_path="Nothing.md")
+    assert "Nothing.md" in missing["error"]
+
+
+def test_tools_that_need_a_conversation_are_not_offered(shelf: Vault) -> None:
+    names = set(by_name(as_mojentic(shelf)))
+    assert not names & {"recall_conversation", "store_in_smart_memory", "create_note"}
+    assert {"find_excerpts", "find_backlinks"} <= names
+
+
+@pytest.mark.parametrize("decision", [ALLOWED, DECLINED], ids=["allowed", "declined"])
+def test_a_change_is_made_only_if_it_is_approved(
+    shelf: Vault, notes: Path, decision: Decision
+) -> None:
+    asked: list[str] = []
+
+    def approve(change: Change) -> Decision:
+        asked.append(change.summary)
+        return decision
+
+    tools = by_name(as_mojentic(shelf, approve=approve))
+    result = tools["create_note"].run(path="New.md", content="Text")
+    assert len(asked) == 1
+    assert ("done" in result, (notes / "New.md").exists()) == (decision.allowed,) * 2
+    assert decision.allowed or result["error"] == DECLINED.reason
+
+
+def test_a_note_that_was_written_meanwhile_is_found_and_numbers_go_on(
+    shelf: Vault, notes: Path
+) -> None:
+    references = ReferenceManager()
+    find = by_name(as_mojentic(shelf, references=references))["find_excerpts"]
+    assert [each["source"] for each in find.run(query="filter")["excerpts"]] == [1]
+    (notes / "Other.md").write_text("A valve is older.\n")
+    shelf.refresh()
+    assert [each["source"] for each in find.run(query="valve")["excerpts"]] == [2]
+    assert [chunk.relative_path for chunk in references.get_chunks()] == ["Filter.md", "Other.md"]
+
+
+def test_a_result_has_room_for_a_part_and_says_what_it_left_out(shelf: Vault, notes: Path) -> None:
+    for number in range(20):
+        (notes / f"Long {number}.md").write_text(f"gear {number} " + "word " * 600 + "\n")
+    find = by_name(as_mojentic(shelf))["find_excerpts"]
+    result = find.run(query="gear", limit=20)
+    assert 0 < len(result["excerpts"]) < 20
+    assert "Left out, because there is no room for them" in result["note"]

@@ -19,12 +19,19 @@ def format_tool_result(
     chunks: Sequence[ContentChunk], data: Mapping[str, object], note: str = ""
 ) -> str:
     """A tool's result as JSON. Non-ASCII text is not escaped, because escapes cost tokens."""
+    return json.dumps(tool_result_document(chunks, data, note), ensure_ascii=False)
+
+
+def tool_result_document(
+    chunks: Sequence[ContentChunk], data: Mapping[str, object], note: str = ""
+) -> dict[str, object]:
+    """A tool's result: its data, the numbered excerpts, and a note for the model."""
     document: dict[str, object] = dict(data)
     if chunks:
         document["excerpts"] = [_excerpt(chunk) for chunk in chunks]
     if note:
         document["note"] = note
-    return json.dumps(document, ensure_ascii=False)
+    return document
 
 
 def format_as_text(chunks: Sequence[ContentChunk]) -> str:
