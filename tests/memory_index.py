@@ -16,6 +16,7 @@ from typing import Any
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.bm25 import Bm25
+from zkchat_cli.text.languages import language_of_surroundings, main_language, written_language
 from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
@@ -459,13 +460,26 @@ class MemoryChunks:
 
     def texts(self, keys: Sequence[int]) -> dict[int, ChunkText]:
         contents = self._contents()
-        return {
-            chunk.key: ChunkText(
-                contents.note_of(chunk.note_id).content.parsed.title, chunk.headings, chunk.text
-            )
-            for chunk in contents.chunks.values()
-            if chunk.key in keys
-        }
+        texts: dict[int, ChunkText] = {}
+        for chunk in contents.chunks.values():
+            if chunk.key in keys:
+                note = contents.note_of(chunk.note_id)
+                title = note.content.parsed.title
+                language = written_language(chunk.text) or self._language_around(note)
+                texts[chunk.key] = ChunkText(title, chunk.headings, chunk.text, language)
+        return texts
+
+    def _language_around(self, note: MemoryNote) -> str | None:
+        """The language of a note; of a short one, its folder's or the vault's."""
+        folder = note.path.rpartition("/")[0]
+        every = list(self._contents().notes.values())
+        siblings = [other for other in every if folder and other.path.startswith(f"{folder}/")]
+        own = language_of_surroundings("\n".join(chunk.text for chunk in note.chunks))
+        return own or _language_of_most(siblings) or _language_of_most(every)
+
+
+def _language_of_most(notes: Sequence[MemoryNote]) -> str | None:
+    return main_language("\n".join(chunk.text for chunk in note.chunks) for note in notes)
 
 
 class MemoryVocabulary:

@@ -28,7 +28,7 @@ from zkchat_cli.vault.index.sqlite import chunks, links, names, note_index, upda
 from zkchat_cli.vault.index.sqlite import words as sqlite_words
 from zkchat_cli.vault.index.sqlite.storage import SqliteIndexStorage
 from zkchat_cli.vault.index.sqlite.vector_store import SqliteVectorStore
-from zkchat_cli.vault.index.values import LinkEdge, NoteFilter
+from zkchat_cli.vault.index.values import ChunkText, LinkEdge, NoteFilter
 from zkchat_cli.vault.index.word_match import WordMatch
 from zkchat_cli.vault.links.wikilinks import LinkName
 from zkchat_cli.vault.vault import Vault
@@ -112,6 +112,37 @@ def test_every_method_of_a_port_has_the_same_parameters_everywhere(protocol: typ
             wanted = list(inspect.signature(method).parameters)
             found = list(inspect.signature(getattr(implementation, name)).parameters)
             assert found == wanted, (implementation, name)
+
+
+# languages
+
+
+def test_a_short_text_has_the_language_of_its_note_its_folder_or_the_vault(
+    manager: IndexManager, root: Path
+) -> None:
+    long = {
+        "Horta.md": "# Horta\n\nO que fica na sombra não precisa de água.\n\n## Lista\n\nAlface.\n",
+        "casa/Obra.md": "A parede da sala foi pintada e o teto não.\n",
+        "work/Plan.md": "The plan for this year is to have it done.\n",
+        "work/More.md": "What is not in the plan is not for this year.\n",
+        "work/Rest.md": "This is for what is not in the plan.\n",
+    }
+    short = {"casa/Tinta.md": "Branca.\n", "work/Ink.md": "Blue.\n", "書.md": "这本书很好看。\n"}
+    write_notes(root, long | short)
+    manager.refresh()
+    index = manager.ask(lambda index: index)
+    languages = {each.text.strip(): each.language for each in _all_texts(index)}
+    assert languages["Branca."] == "portuguese"
+    assert languages["Blue."] == "english"
+    assert languages["这本书很好看。"] == "chinese"
+    of_list = [language for text, language in languages.items() if "Alface" in text]
+    assert of_list == ["portuguese"]
+    # Nothing but the vault tells
+    assert languages["Nothing but hot water and green tea. #kitchen"] == "english"
+
+
+def _all_texts(index: port.NoteIndex) -> list[ChunkText]:
+    return list(index.chunks.texts(index.chunks.keys()).values())
 
 
 # names

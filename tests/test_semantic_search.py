@@ -197,6 +197,21 @@ def test_languages_that_the_model_does_not_know_stay_with_words(tmp_path: Path) 
     notes.vault.close()
 
 
+def test_notes_in_another_language_compete_by_words_with_those_that_have_vectors(
+    tmp_path: Path,
+) -> None:
+    notes = Notes(tmp_path, SynonymEmbedder(languages=("english",)))
+    notes.write("Oficina.md", "O automobile da minha irmã foi para a oficina no mês de maio.\n")
+    notes.write("Motor.md", "O motor do automobile não liga, e a oficina fica longe.\n")
+    notes.write("Peças.md", "As peças que a oficina não tem para o automobile.\n")
+    notes.vault.refresh()
+    notes.vault.embed()
+    found = notes.found("qual oficina para o automobile da irmã?")
+    assert found[0] == "Oficina.md"
+    assert found.index("Garage.md") > found.index("Motor.md")
+    notes.vault.close()
+
+
 # what is computed
 
 

@@ -17,7 +17,7 @@ from zkchat_cli.text.words import language_of, stopwords, terms
 
 # Characters of a question that are searched for dates
 MAX_TEXT = 2_000
-LANGUAGES = ("en", "de", "fr", "es", "zh")
+LANGUAGES = ("en", "de", "fr", "es", "pt", "zh")
 MONTHS = (
     "January February March April May June July August September October November December".split()
 )
@@ -27,27 +27,34 @@ WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _MONTH = (
     "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|"
     "januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|"
-    "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
+    "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|"
+    "janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro"
 )
 _WEEKDAY = (
     "monday|tuesday|wednesday|thursday|friday|saturday|sunday|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|"
-    "lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
+    "lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo|"
+    "segunda-feira|terça-feira|quarta-feira|quinta-feira|sexta-feira"
 )
 _UNIT = (
     "days?|weeks?|months?|years?|tag(?:en|e)?|wochen?|monat(?:en|e)?|jahr(?:en|e)?|"
-    "jours?|semaines?|mois|ans?|días?|semanas?|mes(?:es)?|años?"
+    "jours?|semaines?|mois|ans?|días?|semanas?|mes(?:es)?|años?|dias?|mês|anos?"
 )
-_LAST = "last|previous|letzte[nrms]?|vorige[nrms]?"
-_PAST_OR_THIS = "past|this|diese[nrms]?"
-_LAST_BEHIND = "derni[eè]re?|passée?|pasad[oa]"
+_LAST = "last|previous|letzte[nrms]?|vorige[nrms]?|últim[oa]"
+_PAST_OR_THIS = "past|this|diese[nrms]?|est[ea]"
+_LAST_BEHIND = "derni[eè]re?|passée?|pasad[oa]|passad[oa]"
 _COUNT = (
     r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|"
-    r"eine[mnr]?|zwei|drei|vier|fünf|sechs|une?|deux|trois|quatre|un[ao]?|dos|tres"
+    r"eine[mnr]?|zwei|drei|vier|fünf|sechs|une?|deux|trois|quatre|un[ao]?|dos|tres|"
+    r"uma?|dois|duas|três|quatro"
 )
-_DAY = "yesterday|today|vorgestern|gestern|heute|anteayer|ayer|hoy|avant-hier|aujourd'hui"
+_DAY = (
+    "yesterday|today|vorgestern|gestern|heute|anteayer|ayer|hoy|avant-hier|aujourd'hui|"
+    "anteontem|ontem|hoje"
+)
 _BEFORE = (
     "in|during|since|after|before|until|between|from|on|of|"
-    "im|am|seit|vor|nach|zwischen|en|depuis|desde|el|le"
+    "im|am|seit|vor|nach|zwischen|en|depuis|desde|el|le|"
+    r"em|n[oa]|até|após|antes\ d[eo]|depois\ d[eo]"
 )
 _DATE = lazy_pattern(
     rf"""(?<![\w-])(?:(?P<before>{_BEFORE})\s+)?(?:the\s+)?(?P<date>
@@ -55,9 +62,10 @@ _DATE = lazy_pattern(
       | (?:the\s+)?day\ before\ yesterday\b | (?:{_DAY})\b
       | (?:{_LAST}|{_PAST_OR_THIS})\s+(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\b
       | (?:(?:la|le|el)\s+)?(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\s+(?:{_LAST_BEHIND})\b
-      | (?:{_COUNT})\s+(?:{_UNIT})\s+ago\b | (?:vor|il\ y\ a|hace)\s+(?:{_COUNT})\s+(?:{_UNIT})\b
-      | (?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b\.?
-        (?P<after>\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\w))?(?P<year>,?\s+\d{{4}}(?!\w))?
+      | (?:{_COUNT})\s+(?:{_UNIT})\s+(?:ago|atrás)\b
+      | (?:vor|il\ y\ a|hace|há)\s+(?:{_COUNT})\s+(?:{_UNIT})\b
+      | (?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:(?:of|de)\s+)?)?(?P<month>{_MONTH})\b\.?
+        (?P<after>\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\w))?(?P<year>,?\s+(?:de\s+)?\d{{4}}(?!\w))?
       | (?P<weekday>{_WEEKDAY})\b
       | (?P<bare_year>(?:19|20)\d\d)(?![\w-]) )
     | (?P<chinese>前天|昨天|今天|上个?星期|上周|[这本]周|上个?月|[这本]个?月|去年|今年
@@ -71,9 +79,12 @@ _LAST_NAMED = lazy_pattern(
 )
 # "last" as dateparser does not know it
 _OTHER_LAST = lazy_pattern(r"^(?:(?P<english>past|previous)\b|vorige)", re.IGNORECASE)
-_OPEN_START = frozenset(("until", "before", "bis"))
+_PORTUGUESE_LAST = lazy_pattern(r"^últim(?P<gender>[oa])\s+(?P<unit>\w+)$", re.IGNORECASE)
+# Portuguese numbers, which dateparser does not know
+_PORTUGUESE_NUMBERS = {"dois": "2", "duas": "2", "três": "3", "quatro": "4"}
+_OPEN_START = frozenset(("until", "before", "bis", "até", "antes de", "antes do"))
 _SINCE = frozenset(("since", "seit", "depuis", "desde"))
-_AFTER = frozenset(("after", "nach"))
+_AFTER = frozenset(("after", "nach", "após", "depois de", "depois do"))
 _ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")
 _ISO = lazy_pattern(
     r"(?P<year>\d{4})(?:-(?:W(?P<week>\d\d)|(?P<month>\d\d?)(?:-(?P<day>\d\d?))?))?(?![\d])",
@@ -142,7 +153,8 @@ _SAYS_NOTHING = frozenset(
     (
         "happen happened happening write wrote written note notes noted make made learn learned on "
         "gemacht getan geschrieben notiert gelernt passiert los gab geschehen new changed change "
-        "neu neues geandert fait note nouveau hice hicimos nuevo"
+        "neu neues geandert fait note nouveau hice hicimos nuevo "
+        "fiz fizemos escrevi anotei aprendi mudou aconteceu novo"
     ).split()
 )
 _CHINESE_SAYS_NOTHING = lazy_pattern(f"[{''.join(sorted(FUNCTION_CHARACTERS))}做干啥写记事发生]")
@@ -202,6 +214,8 @@ def parse_period(words: str, today: date) -> Period | None:
 def _parsed_period(words: str, today: date) -> Period | None:
     """The days of a date in the words of a language that dateparser knows."""
     words = _OTHER_LAST.sub(lambda other: "last" if other["english"] else "letzte", words)
+    words = _PORTUGUESE_LAST.sub(r"\g<unit> passad\g<gender>", words)
+    words = " ".join(_PORTUGUESE_NUMBERS.get(word.lower(), word) for word in words.split())
     # 0.3 s, only for a text with something like a date
     from dateparser.date import DateDataParser
 

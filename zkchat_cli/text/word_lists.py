@@ -8,6 +8,7 @@ ENGLISH = "english"
 GERMAN = "german"
 FRENCH = "french"
 SPANISH = "spanish"
+PORTUGUESE = "portuguese"
 RUSSIAN = "russian"
 
 FREQUENT_WORDS = {
@@ -29,7 +30,10 @@ FREQUENT_WORDS = {
     "italian": (
         "il la di che un una per non con del della sono le gli come si da nel alla quando anche"
     ),
-    "portuguese": "os as de que do da em um uma para com nao se por no na dos como ao quando mais",
+    PORTUGUESE: (
+        "o os as de que do da em um uma para com nao se por no na dos das como ao quando mais foi "
+        "pelo pela"
+    ),
     "dutch": "de het een en van ik te dat die is niet op aan met voor zijn er om hoe wordt naar",
     "swedish": "och att det som en pa ar av for med den till inte om ett jag har kan hur",
     "danish": "og at det som en pa er af for med den til ikke om et jeg har kan hvordan",
@@ -84,6 +88,19 @@ OTHER_STOPWORDS = {
         "ser si sin sobre solo soy su sus tambien tan te tener tengo ti tiene tienen tu tus u "
         "unas uno unos usted vosotros ya yo"
     ),
+    PORTUGUESE: (
+        "a ainda alem algo alguem algum alguma algumas alguns ante antes aos apenas apos aquela "
+        "aquelas aquele aqueles aqui aquilo as ate cada cade comigo contra cujo dela delas dele "
+        "deles depois desde dessa desse desta deste dum duma e ela elas ele eles entre era eram "
+        "essa essas esse esses esta estao estar estas estava estavam este estes estou eu fica "
+        "foram ha isso isto ja la lhe lhes mas me mesma mesmo meu meus mim minha minhas muito "
+        "nada nas nem nenhum nenhuma nessa nesse nesta neste nos nossa nossas nosso nossos num "
+        "numa nunca onde ou outra outras outro outros pelas pelos per pode podem podemos pois "
+        "porque posso pra pro quais qual qualquer quanta quantas quanto quantos quem sao seja sem "
+        "sempre sendo ser sera seu seus sim so sob sobre sou sua suas tal tambem tao tem temos "
+        "tenho ter teu teus teve tinha toda todas todo todos tu tua tuas tudo ultimo umas uns vai "
+        "vamos voce voces vos vou"
+    ),
 }
 """The stopwords besides the frequent words."""
 
@@ -116,6 +133,13 @@ FILLERS = {
         "escribir escrito explica explicar forma funciona hablar hace hacer haces hago hecho idea "
         "lista manera mejor mostrar muestra necesito nota notas poder poner pongo posible "
         "pregunta quiero razon saber sirve significa tema tipo usar uso utilizar ver"
+    ),
+    PORTUGUESE: (
+        "achar ajuda ajudar anotacao anotacoes anotado anotei assunto bem coisa coisas conseguir "
+        "dar deve dever devo dizer diz escrever escrevi escrito exemplo explica explicar explique "
+        "falar fazer faz faco feito fiz forma funciona funcionar ideia jeito lista listar maneira "
+        "melhor mostra mostrar mostre nota notas pergunta possivel precisar preciso quero querer "
+        "razao saber sabe sei serve servir significa significar tema tipo usar uso utilizar ver"
     ),
 }
 """One word for each stem."""

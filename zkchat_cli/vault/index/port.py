@@ -187,7 +187,7 @@ class ChunkIndex(Protocol):
         ...
 
     def texts(self, keys: Sequence[int]) -> dict[int, ChunkText]:
-        """What the chunks with these keys are embedded from."""
+        """What the chunks with these keys are embedded from, with their languages."""
         ...
 
 

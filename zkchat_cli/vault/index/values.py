@@ -92,11 +92,15 @@ class ChunkPlace(NamedTuple):
 
 
 class ChunkText(NamedTuple):
-    """What a chunk is embedded from; `headings` has one per line."""
+    """What a chunk is embedded from; `headings` has one per line. `language` is that of its text
+    or, if it is too short to tell, of its note, its folder or the vault; None if none of them
+    tells.
+    """
 
     title: str
     headings: str
     text: str
+    language: str | None = None
 
 
 class RankingCandidate(NamedTuple):

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models.notes import SemanticStatus
+from zkchat_cli.text.languages import OTHER
+from zkchat_cli.text.word_lists import ENGLISH
 from zkchat_cli.text.words import is_latin, language_of, terms
 from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.search.embedder import Embedder, compute_vectors
@@ -195,9 +197,7 @@ class SemanticSearch:
         """The vectors of the parts of each text, none for a text in a language that the model does
         not know. Raises ProviderError.
         """
-        known = [parts if self._knows(text) else () for text, parts in texts]
-        vectors = iter(self._vectors([part for parts in known for part in parts]))
-        return [[next(vectors) for _ in parts] for parts in known]
+        return self._vectors_of_each([parts if self._knows(text) else () for text, parts in texts])
 
     @contextmanager
     def failures_reported(self) -> Iterator[None]:
@@ -268,12 +268,21 @@ class SemanticSearch:
             if keys is None:
                 return False
             texts = self._ask(lambda index: index.chunks.texts(keys))
-            windows = [(each.text, windows_of_chunk(*each)) for each in texts.values()]
-            embedded = self.embed_texts(windows)
+            windows: list[list[str]] = []
+            for chunk in texts.values():
+                is_known = self._knows_language(chunk.language)
+                made = windows_of_chunk(chunk.title, chunk.headings, chunk.text)
+                windows.append(made if is_known else [])
+            embedded = self._vectors_of_each(windows)
             for key, vectors in zip(texts, embedded, strict=True):
                 self.store.add(key, vectors)
             del missing[:CHUNKS_OF_CLAIM]
         return True
+
+    def _vectors_of_each(self, texts: Sequence[Sequence[str]]) -> "list[list[Vector]]":
+        """The vectors of the parts of each text."""
+        vectors = iter(self._vectors([part for parts in texts for part in parts]))
+        return [[next(vectors) for _ in parts] for parts in texts]
 
     def _vectors(self, texts: Sequence[str]) -> "list[Vector]":
         """The vectors of texts, in batches of about equal length, because the longest text of a
@@ -294,8 +303,12 @@ class SemanticSearch:
 
     def _knows(self, text: str) -> bool:
         """Whether the model knows the language of a text. Too short a text counts as English."""
+        return self._knows_language(language_of(terms(text)) if is_latin(text) else OTHER)
+
+    def _knows_language(self, language: str | None) -> bool:
+        """Whether the model knows a language. One that nothing tells counts as English."""
         languages = self.embedder.languages
-        return languages is None or (is_latin(text) and language_of(terms(text)) in languages)
+        return languages is None or (language or ENGLISH) in languages
 
     def _can_read(self, query: str) -> bool:
         """Whether the model knows the script. A question in another language of the script finds

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.text.languages import language_of_surroundings, main_language, written_language
 from zkchat_cli.vault.index.sqlite.connection import damage_error
 from zkchat_cli.vault.index.sqlite.database import IndexDatabase
 from zkchat_cli.vault.index.sqlite.filters import AllowedNotes
@@ -16,6 +17,13 @@ from zkchat_cli.vault.index.values import (
     make_chunk,
 )
 from zkchat_cli.vault.note_chunks import BYTES_PER_TOKEN, estimate_size
+
+# Notes of a folder, chunks of a note and characters of a chunk that tell their language
+SAMPLED_NOTES = 50
+SAMPLED_CHUNKS = 20
+SAMPLED_CHARACTERS = 1_000
+# Behind every path
+LAST_CHARACTER = "\U0010ffff"
 
 
 class SqliteChunkIndex:
@@ -98,10 +106,57 @@ class SqliteChunkIndex:
 
     def texts(self, keys: Sequence[int]) -> dict[int, ChunkText]:
         sql = """
-            SELECT key, title, headings, text FROM chunks JOIN notes ON notes.id = note_id
+            SELECT key, title, headings, text, note_id, path
+            FROM chunks JOIN notes ON notes.id = note_id
             WHERE key IN (SELECT value FROM json_each(?))
         """
         texts: dict[int, ChunkText] = {}
-        for key, title, headings, text in self._database.rows(sql, json.dumps(keys)):
-            texts[key] = ChunkText(title, headings, text)
+        languages = _SurroundingLanguages(self._database)
+        for key, title, headings, text, note_id, path in self._database.rows(sql, json.dumps(keys)):
+            language = written_language(text) or languages.of_note(note_id, path)
+            texts[key] = ChunkText(title, headings, text, language)
         return texts
+
+
+class _SurroundingLanguages:
+    """The languages of notes and folders, each looked up once."""
+
+    def __init__(self, database: IndexDatabase) -> None:
+        self._database = database
+        self._of_notes: dict[int, str | None] = {}
+        self._of_folders: dict[str, str | None] = {}
+
+    def of_note(self, note_id: int, path: str) -> str | None:
+        """The language of a note; of a short one, its folder's or the vault's."""
+        if note_id not in self._of_notes:
+            language = self._told_by_note(note_id)
+            folder = path.rpartition("/")[0]
+            if language is None and folder:
+                # "0" is the character behind "/"
+                language = self._told_between(f"{folder}/", f"{folder}0")
+            self._of_notes[note_id] = language or self._told_between("", LAST_CHARACTER)
+        return self._of_notes[note_id]
+
+    def _told_by_note(self, note_id: int) -> str | None:
+        sql = f"""
+            SELECT substr(text, 1, {SAMPLED_CHARACTERS}) FROM chunks WHERE note_id = ?
+            ORDER BY id LIMIT {SAMPLED_CHUNKS}
+        """
+        return language_of_surroundings(
+            "\n".join(text for (text,) in self._database.rows(sql, note_id))
+        )
+
+    def _told_between(self, first: str, last: str) -> str | None:
+        """The language of most of the first notes with paths between these."""
+        if first not in self._of_folders:
+            sql = f"""
+                SELECT group_concat(text, char(10)) FROM (
+                    SELECT note_id, substr(text, 1, {SAMPLED_CHARACTERS}) AS text FROM chunks
+                    WHERE note_id IN (
+                        SELECT id FROM notes WHERE path > ? AND path < ? LIMIT {SAMPLED_NOTES}
+                    )
+                ) GROUP BY note_id
+            """
+            texts = [text for (text,) in self._database.rows(sql, first, last)]
+            self._of_folders[first] = main_language(texts)
+        return self._of_folders[first]

@@ -34,7 +34,7 @@ CLAIM_MILLISECONDS = 100
 # bytes.
 PAGE_SIZE = 16_384
 # Raise it whenever the tables, the windows or the choice of texts change
-VERSION = 6
+VERSION = 7
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS embedder (name TEXT NOT NULL, dimensions INTEGER NOT NULL);
