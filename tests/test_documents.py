@@ -226,7 +226,7 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
         (("tag", "project"),),
         (("path", "archive"),),
     ]
-    assert len(dated) == 6
+    assert len(dated) == 7
     assert not any(way.words for way in dated)
 
 
