@@ -9,10 +9,10 @@ from factories import chunk
 
 from zkchat_cli.events import Notice
 from zkchat_cli.models.notes import DocumentReference
+from zkchat_cli.references.document_list import describe_documents
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.excerpts import format_tool_result
 from zkchat_cli.references.file_imports import ImportRoots
-from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.references.mentions import find_mentions
 from zkchat_cli.vault.vault import Vault
 

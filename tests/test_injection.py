@@ -18,7 +18,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.models.prompts import PromptMessage
-from zkchat_cli.references.injection import Injection, inject
+from zkchat_cli.references.injection import DocumentRoom, Injection, InjectionLimits, inject
 from zkchat_cli.references.mentions import MentionedDocument
 
 BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
@@ -168,10 +168,8 @@ def test_an_imported_file_takes_up_to_half_of_the_budget(app: AppFixture, tmp_pa
         for e in session.send("what does @main.py do?")
         if isinstance(e, events.Notice)
     ]
-    assert told[0].startswith("only lines 1 to ")
-    assert told[0].endswith(
-        " of 119 of @main.py went to the model; name a smaller file, or raise context.max_tokens"
-    )
+    assert " tokens of @main.py went to the model: lines 1 to " in told[0]
+    assert told[0].endswith(" of 119; name a smaller file, or raise context.max_tokens")
     [reference] = session.history[0].references
     assert (reference.delivery, reference.reference_type) == ("partly", "import")
     told = [e.message for e in session.send("and @none.txt?") if isinstance(e, events.Notice)]
@@ -206,7 +204,14 @@ def inject_note(
         MentionedDocument(reference.model_copy(update={"heading": str(i) if i else None}), text)
         for i in range(again)
     ]
-    return inject(sections, message, left, ratio, lambda c: len(c.text) // 2)
+    limits = InjectionLimits(
+        DocumentRoom(left, left),
+        ratio,
+        has_tools=True,
+        count=len,
+        cost=lambda chunk: len(chunk.text) // 2,
+    )
+    return inject(sections, message, limits)
 
 
 @given(st.lists(st.integers(1, 300), max_size=12), st.integers(0, 5000), st.floats(0, 1))

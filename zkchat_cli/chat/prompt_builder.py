@@ -31,6 +31,7 @@ from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import Prompt
 from zkchat_cli.references.document_summaries import DocumentSummaryService
+from zkchat_cli.references.injection import DocumentRoom
 
 # Turns before this one that also choose the folders for project memory, by their notes
 TURNS_FOR_FOLDERS = 2
@@ -121,8 +122,8 @@ class PromptBuilder:
         deleted = [path for path in paths if not vault.has_file(path)]
         return prompt.model_copy(update={"deleted": tuple(deleted)}) if deleted else prompt
 
-    def room_for_documents(self, runtime: Runtime, question: ZkChatMessage) -> int:
-        """Tokens left for documents in the prompt of a question. Raises PromptTooLarge."""
+    def room_for_documents(self, runtime: Runtime, question: ZkChatMessage) -> DocumentRoom:
+        """Tokens for documents in the prompt of a question. Raises PromptTooLarge."""
         inputs = self.inputs(runtime, (question,), self._state.compaction)
         with self._prompt_lock:
             return room_for_documents(inputs, runtime.budget, runtime.strategy, runtime.counter)

@@ -112,6 +112,7 @@ class ZkChatSession:
             notices += self.services.external.take_notices()
         # This import takes 40 ms, and the budget bar does not wait for it
         from zkchat_cli.chat.turn_runner import TurnRunner
+        from zkchat_cli.chat.turn_warnings import report_warnings
 
         turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         self._turn = turn
@@ -129,7 +130,7 @@ class ZkChatSession:
                 notices += self._scan_if_due()
                 if retry_of is not None:
                     self._state.branch_off(retry_of.parent_id)
-            yield from runner.run(notices)
+            yield from report_warnings(runner.run(notices))
         finally:
             self.runtimes.learn_from(turn.runtime, own)
 

@@ -21,9 +21,10 @@ from zkchat_cli.markdown.inline import WIKILINK
 from zkchat_cli.models.messages import RetrievalMode, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.chunk_budget import reduce_to_fit
-from zkchat_cli.references.excerpts import chunk_tokens
+from zkchat_cli.references.document_list import describe_documents
+from zkchat_cli.references.excerpts import chunk_text_tokens, chunk_tokens
 from zkchat_cli.references.file_imports import ImportRoots
-from zkchat_cli.references.injection import UNREADABLE_SHARE, describe_documents, inject
+from zkchat_cli.references.injection import DocumentRoom, InjectionLimits, inject
 from zkchat_cli.references.manager import QUESTION, ReferenceManager
 from zkchat_cli.references.mentions import MentionedDocument, find_mentions
 from zkchat_cli.summarization.learning_points import find_learning_points
@@ -141,7 +142,7 @@ class UserMessageBuilder:
         unknown = [self._unknown_name_notice(name) for name in names[:MOST_NAMED]]
         if not mentions and not passages:
             return MessageWithDocuments(bare, unknown)
-        room = 0
+        room = DocumentRoom(0, 0)
         with suppress(PromptTooLarge):
             room = self._prompts.room_for_documents(runtime, bare)
         complete = _inject(runtime, bare, mentions, passages, room, references)
@@ -204,23 +205,27 @@ def _inject(
     bare: ZkChatMessage,
     mentions: Sequence[MentionedDocument],
     passages: Sequence[ContentChunk],
-    room: int,
+    room: DocumentRoom,
     references: ReferenceManager,
 ) -> MessageWithDocuments:
-    """The message with as many of its documents and passages as fit into `room` tokens."""
+    """The message with as many of its documents and passages as fit into `room`."""
     settings = runtime.settings
     count = runtime.counter.count
-    cost = partial(chunk_tokens, count=count)
-    ratio = settings.context.injection_ratio
-    # A model without tools cannot read more of the documents than it gets
-    if bare.retrieval in ("before", "none"):
-        ratio = max(ratio, UNREADABLE_SHARE)
-    injected = inject(mentions, bare.prompt_text, room, ratio, cost)
-    room -= sum(map(cost, injected.chunks))
+    tokens = chunk_text_tokens if bare.plain_excerpts else chunk_tokens
+    cost = partial(tokens, count=count)
+    limits = InjectionLimits(
+        room,
+        settings.context.injection_ratio,
+        has_tools=bare.retrieval not in ("before", "none"),
+        count=count,
+        cost=cost,
+    )
+    injected = inject(mentions, bare.prompt_text, limits)
+    left = max(0, room.beside_turns - sum(map(cost, injected.chunks)))
     named_ids = {chunk.id for chunk in injected.chunks}
     others = [chunk for chunk in passages if chunk.id not in named_ids]
     [fitting] = reduce_to_fit(
-        (others[:MOST_PASSAGES],), int(settings.retrieval.ratio * room), count
+        (others[:MOST_PASSAGES],), int(settings.retrieval.ratio * left), count
     )
     chunks = references.replace_chunks_of_tool(bare.id, (*injected.chunks, *fitting), QUESTION)
     named = injected.number_references(chunks)

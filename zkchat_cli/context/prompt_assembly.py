@@ -35,6 +35,7 @@ from zkchat_cli.models.prompts import (
     Prompt,
     PromptMessage,
 )
+from zkchat_cli.references.injection import DocumentRoom
 from zkchat_cli.tokens.counter import TokenCounter
 
 DROP_BATCHES = 3
@@ -119,19 +120,27 @@ def count_uncompacted_tokens(
 
 def room_for_documents(
     inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter
-) -> int:
-    """Tokens that a prompt has left for the documents of its question.
+) -> DocumentRoom:
+    """Tokens that a prompt has for the documents of its question.
 
-    That is the messages' budget after the turns that the strategy chooses; recalled passages give
-    way to documents. Raises PromptTooLarge.
+    That is the messages' budget, after the turns that the strategy chooses or without any; recalled
+    passages give way to documents. Raises PromptTooLarge.
     """
     fitted = _fit_layout(inputs, budget, strategy, counter)
     window = _history_window(inputs, fitted, budget, counter)
     selection = strategy.choose(window)
     recalled = sum(message.tokens for message in _render_passages(selection, window))
-    total = fitted.usage.total_tokens + window.tokens_with(selection.turns) + recalled
-    usage = fitted.usage.model_copy(update={"total_tokens": total})
-    return history_budget(usage) + recalled
+    total = fitted.usage.total_tokens + window.tokens_with(selection.turns)
+    fixed = fitted.usage.total_tokens + fitted.layout.recent.fixed_tokens
+    return DocumentRoom(
+        beside_turns=_room_beside(total + recalled, fitted.usage) + recalled,
+        without_turns=_room_beside(fixed, fitted.usage),
+    )
+
+
+def _room_beside(total: int, usage: ContextUsage) -> int:
+    """What the messages' budget leaves in a prompt of `total` tokens."""
+    return history_budget(usage.model_copy(update={"total_tokens": total}))
 
 
 def _fit_layout(

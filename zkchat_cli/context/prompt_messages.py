@@ -8,7 +8,7 @@ from typing import NamedTuple
 from zkchat_cli.models.messages import Role, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import PromptKind, PromptMessage
-from zkchat_cli.references.injection import describe_documents
+from zkchat_cli.references.document_list import describe_documents
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
 
 INTERRUPTED = "\n[interrupted by the user]"

@@ -9,6 +9,14 @@ from zkchat_cli.models.messages import FinishReason, RetrievalMode, Timings, Tok
 from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.models.prompts import ContextUsage
 
+
+class TurnWarning(Value):
+    """What the user was warned of during a turn: what, why, what next."""
+
+    message: str
+    hint: str = ""
+
+
 AnswerLevel = Literal["answer", "most_likely", "nothing"]
 """How sure the offline provider is: it found sentences that answer, only the likeliest sections, or
 nothing about the question.
@@ -39,6 +47,8 @@ class TurnReport(Value):
     retrieval: RetrievalMode
     # How sure the offline provider is of its answer; None for other providers
     level: AnswerLevel | None = None
+    # What the user was warned of, such as a document that was sent in part
+    warnings: tuple[TurnWarning, ...] = ()
 
     @property
     def lacks_source(self) -> bool:

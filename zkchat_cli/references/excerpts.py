@@ -79,3 +79,9 @@ def chunk_tokens(chunk: ContentChunk, count: Count) -> int:
     """
     excerpt = {**_excerpt(chunk), "source": MAX_NUMBER}
     return count(json.dumps(excerpt, ensure_ascii=False)) + 1
+
+
+def chunk_text_tokens(chunk: ContentChunk, count: Count) -> int:
+    """The tokens that a chunk takes among excerpts as text, with the longest number it can get."""
+    numbered = chunk.model_copy(update={"number": MAX_NUMBER})
+    return count(format_as_text((numbered,))) + 1

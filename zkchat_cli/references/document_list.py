@@ -1,0 +1,75 @@
+"""The part of a prompt about the documents of a message. Pure."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from zkchat_cli.models.messages import RetrievalMode
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
+from zkchat_cli.references.excerpts import format_as_text, format_tool_result
+
+
+def describe_documents(
+    references: Sequence[DocumentReference],
+    chunks: Sequence[ContentChunk] = (),
+    retrieval: RetrievalMode | None = None,
+    *,
+    as_text: bool = False,
+) -> str:
+    """The part of the prompt about the documents of a message: paths, summaries, numbered excerpts,
+    and a request to read the rest, if the model can. Empty without documents and excerpts.
+
+    `chunks` are the excerpts, which can also be passages of other notes that a search found;
+    without any (the window got smaller) the model shall read all documents. They are JSON, or text
+    (`as_text`) for a small model.
+    """
+    present = {chunk.number for chunk in chunks}
+    lines = []
+    if references:
+        lines.append("The message below refers to these documents:")
+        lines += [_describe_document(reference, present) for reference in references]
+    can_read = retrieval not in ("before", "none")
+    if can_read and any(_is_unread(reference, present) for reference in references):
+        rest = "what is not below" if present else "them"
+        lines.append(
+            f"Read {rest} with the read_zk_document tool before you answer, as far as the "
+            "question needs it."
+        )
+    if chunks:
+        texts = format_as_text(chunks) if as_text else format_tool_result(chunks, {})
+        lines.append(
+            f"{_describe_excerpts(references, present)}, to be cited by their numbers:\n{texts}"
+        )
+    return "\n".join(lines)
+
+
+def _describe_excerpts(
+    references: Iterable[DocumentReference], present: Collection[int | None]
+) -> str:
+    """What the excerpts in a prompt are: parts of the documents that the message names, or also
+    passages of other notes.
+    """
+    own: set[int | None] = set()
+    for reference in references:
+        own.update(reference.numbers)
+    if own.issuperset(present):
+        return "Excerpts of them"
+    return "Excerpts of the notes, found for the message below"
+
+
+def _is_unread(reference: DocumentReference, present: Collection[int | None]) -> bool:
+    """Whether the prompt, in which these source numbers are present, lacks text of a document."""
+    return bool(reference.relative_path) and (reference.delivery != "injected" or not present)
+
+
+def _describe_document(reference: DocumentReference, present: Collection[int | None]) -> str:
+    if reference.relative_path is None:
+        kind = "file" if reference.reference_type == "import" else "note"
+        return f"- {reference.wikilink}: no such {kind}"
+    section = f", section {reference.heading!r}" if reference.heading else ""
+    summary = f": {reference.summary}" if reference.summary else ""
+    below = ", ".join(str(number) for number in reference.numbers if number in present)
+    sent = "text" if reference.delivery == "injected" else "beginning or parts"
+    sources = f" [its {sent}: source {below}]" if below else ""
+    headings = f" [headings: {'; '.join(reference.headings)}]" if reference.headings else ""
+    return (
+        f"- {reference.wikilink} ({reference.relative_path}{section}){summary}{sources}{headings}"
+    )
