@@ -475,8 +475,7 @@ def test_a_preview_replaces_the_one_before_and_is_no_compaction(store: port.Sess
     assert store.preview("c1") is None
     for id_ in ("p1", "p2"):
         store.compact("c1", make_compaction(id_, "a1", id=id_, preview=True))
-    shown = store.preview("c1")
-    assert shown is not None and (shown.id, shown.preview) == ("p2", True)
+    assert store.preview("c1") == make_compaction("p2", "a1", id="p2", preview=True)
     assert store.compactions("c1", undone=True) == ()
     assert store.undo_compaction("c1") is None
 

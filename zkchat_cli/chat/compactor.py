@@ -16,10 +16,10 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
 from typing import NamedTuple
 
 from zkchat_cli import events
+from zkchat_cli.chat.compaction_preview import made_fields, state_digest
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
@@ -47,7 +47,6 @@ from zkchat_cli.summarization.extractive import extract_summary
 
 # Share of the limit that an automatic summary must fold: for less, no model is called
 LEAST_FOLDED_SHARE = 0.02
-_DIGEST_BYTES = 16
 
 
 class _CheapStep(NamedTuple):
@@ -111,22 +110,15 @@ class Compactor:
         preview = self.state.preview
         # A preview has already shown the model's summary: do not call the model again
         if preview is not None and request.ask and preview.state == self._digest:
-            return _CheapStep(done=self._from_preview(preview))
+            done = self._measured(**made_fields(preview))
+            # None if it would no longer make the prompt smaller
+            if done is not None:
+                return _CheapStep(done=done)
         masking = self._mask_oldest()
         if masking is not None and request.reason and self._suffices(masking):
             return _CheapStep(done=masking)
         fold = self._plan_fold(masking)
         return _CheapStep(done=None if fold else masking, masking=masking, fold=fold)
-
-    def _from_preview(self, preview: Compaction) -> Compaction:
-        return preview.model_copy(
-            update={
-                "id": self.services.new_id(),
-                "created_at": self.services.now(),
-                "preview": self.request.preview,
-                "state": None,
-            }
-        )
 
     def _with_next_prompt(self, done: Compaction) -> Compaction:
         """The compaction with the tokens of the next call's prompt, including recalled passages."""
@@ -150,30 +142,7 @@ class Compactor:
 
     @cached_property
     def _digest(self) -> str:
-        """A digest of everything that determines the result; a preview is recognized by it."""
-        request = self.request
-        runtime = self.runtime
-        counter = runtime.counter
-        fixed: list[str] = []
-        for turn in self.state.turns(counter).all_turns:
-            for message in turn.fixed:
-                fixed += message.source_ids
-        made_from = (
-            self.state.head,
-            self._previous.id if self._previous else None,
-            fixed,
-            request.reason,
-            request.instructions,
-            request.target,
-            request.keep,
-            runtime.summary_model.name,
-            runtime.window.tokens,
-            runtime.strategy.name,
-            counter.factor,
-            counter.estimated,
-            runtime.settings.context.model_dump_json(),
-        )
-        return blake2b(repr(made_from).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+        return state_digest(self.state, self.runtime, self.request)
 
     @cached_property
     def _unchanged(self) -> Compaction:

@@ -32,6 +32,8 @@ class Compaction(Value):
     model_calls: Count = 0
     instructions: str | None = None
     preview: bool = False
+    # Whether a preview had made the summary already: no model was called again
+    previewed: bool = False
     masked: tuple[str, ...] = ()
     # The newest message when the compaction was made
     made_after: str | None = None

@@ -121,9 +121,7 @@ def describe_compaction(
     The `short` form, without method and cost, is one line of a terminal with 80 columns.
     """
     failure = _failure_text(compaction)
-    cost = ""
-    if compaction.usage and not short:
-        cost = f"; cost: {usage_text(compaction.usage)}"
+    cost = "" if short else _cost_text(compaction)
     if compaction.mode == "none":
         return _nothing_to_compact(compaction, failure, cost)
     actions = " and ".join(_actions(compaction, with_method=not short))
@@ -139,11 +137,25 @@ def describe_compaction(
     )
 
 
+def requested_compaction_text(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
+    """What a compaction that the user requested did, or would do with which summary."""
+    text = describe_compaction(compaction, hints)
+    if compaction.preview and compaction.summary:
+        text += f"\n\n{compaction.summary}"
+    return text
+
+
 def _failure_text(compaction: Compaction) -> str:
     if not compaction.problem:
         return ""
     failed = "the first request" if compaction.mode == "simple" else "the model's summary"
     return f"; {failed} failed: {compaction.problem}".rstrip(".")
+
+
+def _cost_text(compaction: Compaction) -> str:
+    if compaction.previewed:
+        return "; no further call: the preview had made the summary"
+    return f"; cost: {usage_text(compaction.usage)}" if compaction.usage else ""
 
 
 def _nothing_to_compact(compaction: Compaction, failure: str, cost: str) -> str:

@@ -179,7 +179,7 @@ def compact(
     undo: Annotated[bool, Option("--undo", help="Undo the last compaction.")] = False,
 ) -> None:
     """Summarize older turns now; nothing is deleted."""
-    from zkchat_cli.views.turn_steps import describe_compaction
+    from zkchat_cli.views.turn_steps import requested_compaction_text
 
     has_options = preview or (instructions, target, keep) != (None, None, None)
     if undo and has_options:
@@ -202,10 +202,7 @@ def compact(
                 f"{session.runtime.summary_model.name} may have to write a summary …"
             )
         done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
-    text = describe_compaction(done, IN_SHELL)
-    if preview and done.summary:
-        text += f"\n\n{done.summary}"
-    ctx.print_result(done, text)
+    ctx.print_result(done, requested_compaction_text(done, IN_SHELL))
 
 
 @command(COMMAND, *options.NOTES)

@@ -6,7 +6,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.compaction_plan import CompactionRequest
 from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.slash.base import CommandResult, Topic, declare_command
-from zkchat_cli.views.turn_steps import describe_compaction
+from zkchat_cli.views.turn_steps import requested_compaction_text
 
 UNDO = "undo"
 PREVIEW = "preview"
@@ -27,12 +27,12 @@ def compact(session: ZkChatSession, argument: str) -> CommandResult:
 
     if not session.runtime.summary_model.summarizes:
         done = session.compact(instructions=request.instructions, preview=request.preview)
-        return CommandResult(describe_compaction(done))
+        return CommandResult(requested_compaction_text(done))
 
     # As events: the screen shows progress, and Ctrl-C stops it
     def summarize() -> Generator[Event, None, None]:
         done = yield from session.compaction_events(request)
-        yield TextDelta(describe_compaction(done))
+        yield TextDelta(requested_compaction_text(done))
 
     return CommandResult(turn=summarize())
 

@@ -10,7 +10,8 @@ from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.store.sqlite import codec, rows
 
 _FIELDS = ("id", "created_at", "last_id", "undone")
-# The value of `undone` that marks a preview
+# The values of `undone` besides 0: taken back, and a preview, which was never in force
+_TAKEN_BACK = 1
 _PREVIEW = 2
 _SELECT = f"SELECT {', '.join(_FIELDS)}, packed FROM compaction"
 _SUMMARY_OF = f"""
@@ -72,7 +73,8 @@ def undo(
     if row is None:
         return None
     compaction = _to_compaction(row)
-    connection.execute("UPDATE compaction SET undone = 1 WHERE id = ?", (compaction.id,))
+    update = "UPDATE compaction SET undone = ? WHERE id = ?"
+    connection.execute(update, (_TAKEN_BACK, compaction.id))
     return compaction
 
 
@@ -92,5 +94,5 @@ def with_summary(
 def _to_compaction(row: Sequence[Any]) -> Compaction:
     *values, packed = row
     fields = codec.decompress(packed) | dict(zip(_FIELDS, values, strict=True))
-    fields["undone"] = bool(fields["undone"])
+    fields["undone"] = fields["undone"] == _TAKEN_BACK
     return Compaction.model_validate(fields)
