@@ -377,7 +377,7 @@ def test_a_model_that_cannot_summarize_is_not_asked(app: AppFixture) -> None:
     assert (done.mode, done.model_calls, len(model.requests)) == ("extractive", 0, 1)
 
 
-@pytest.mark.parametrize("rounds", [1, 10])
+@pytest.mark.parametrize("rounds", [2, 10])
 def test_tool_results_that_fill_the_window_trigger_compaction(app: AppFixture, rounds: int) -> None:
     app.max_context = 6000
     app.settings = Config.model_validate({"llm": {"max_tool_rounds": rounds}})
@@ -389,7 +389,7 @@ def test_tool_results_that_fill_the_window_trigger_compaction(app: AppFixture, r
     app.vault.refresh()
     model = SummaryModel([summary_reply()])
     model.answer = tool_reply(find_call("thing"))
-    session = resume(app, exchanges(*numbered_exchanges(11, 6)), model=model)
+    session = resume(app, exchanges(*numbered_exchanges(20, 6)), model=model)
     assert not session.usage.compaction.due
     events: list[Event] = []
     for event in session.send("What of the thing?"):

@@ -25,8 +25,9 @@ def test_old_results_are_masked_before_anything_is_folded(app: AppFixture) -> No
     assert done.results_masked == len(done.masked) > 5
     assert done.tokens_after < done.tokens_before
     assert model.asked == []
+    assert session.last_prompt is not None
     shown = {
-        m.source_ids[0]: m.content for m in session.prompt().messages if m.kind == "tool_results"
+        m.source_ids[0]: m.content for m in session.last_prompt.messages if m.kind == "tool_results"
     }
     assert shown["r1"].startswith("Found: thing1.")
     assert shown["r1"].endswith("The end of 1.")

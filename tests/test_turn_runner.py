@@ -152,7 +152,8 @@ def test_earlier_results_of_a_turn_make_room_for_later_ones(app: AppFixture) -> 
         "left out" not in content or "No room" in content
         for _, content in results(session.history)[:2]
     )
-    check_prompt(session.prompt())
+    assert session.last_prompt is not None
+    check_prompt(session.last_prompt)
     assert report_of(session.send("Sure?")).compaction is not None
 
 
@@ -160,9 +161,9 @@ def test_the_only_earlier_turn_is_masked_before_it_is_left_out(app: AppFixture) 
     model = read_long_notes(app, 1, reply("So [1]."))
     model.calls = [*model.calls, *model.calls]
     session = app.session(model)
-    app.max_context = 3000
     assert report_of(session.send("What does the note say?")).compaction is None
-    report = report_of(session.send("And the middle?"))
+    app.max_context = 2000
+    report = report_of(app.reopen(session).send("And the middle?"))
     assert report.compaction is not None
     assert (report.compaction.mode, report.context.compaction.due) == ("masked", False)
     first, second = results(model.requests[-1].messages)

@@ -12,7 +12,7 @@ bounded: 3, with a correction of the summary. A prompt that is still too large r
 PromptTooLarge, which names the largest items (context/prompt_assembly.py).
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,18 +25,14 @@ from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.summary_writer import SummaryWriter
 from zkchat_cli.chat.turn import PhaseTimer
-from zkchat_cli.context.budget import (
-    history_budget,
-    remaining_message_budget,
-    turn_budget_after_compaction,
-)
+from zkchat_cli.context.budget import history_budget
 from zkchat_cli.context.compaction_plan import (
-    MASKED_HISTORY_SHARE,
     CompactionRequest,
     FoldPlan,
     first_kept_turn,
     plan_fold,
 )
+from zkchat_cli.context.compaction_room import CompactionRoom, leaves_enough, share_out_room
 from zkchat_cli.context.masks import find_maskable
 from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.turns import Turn, TurnHistory
@@ -115,7 +111,7 @@ class Compactor:
             if done is not None:
                 return _CheapStep(done=done)
         masking = self._mask_oldest()
-        if masking is not None and request.reason and self._suffices(masking):
+        if masking is not None and request.reason and self._leaves_enough(masking):
             return _CheapStep(done=masking)
         fold = self._plan_fold(masking)
         return _CheapStep(done=None if fold else masking, masking=masking, fold=fold)
@@ -205,10 +201,36 @@ class Compactor:
             self.runtime, without_history._replace(current=(), contextual_memory=())
         ).usage
 
+    @cached_property
+    def _rooms(self) -> tuple[CompactionRoom, ...]:
+        """What the compaction may leave, the best first."""
+        runtime = self.runtime
+        history = self.state.turns(runtime.counter)
+        largest = runtime.largest_summary
+        try:
+            return share_out_room(self._fixed_cost, history, largest, runtime.counter)
+        except PromptTooLarge:
+            # Not even the instructions fit: only a command compacts then
+            return (CompactionRoom(history=0, new_turns=0, masks_later=True, summary=largest),)
+
+    @cached_property
+    def _largest_summary(self) -> int:
+        """Most tokens of the summary: the user's target, or what leaves room for new turns."""
+        target = self.request.target
+        if target is not None:
+            return min(target, self.runtime.largest_summary)
+        return self._rooms[0].summary
+
+    @cached_property
+    def _masked_before(self) -> tuple[str, ...]:
+        """The messages with shortened results so far."""
+        previous = self._previous
+        return () if previous is None else self.prompts.masked_ids(self.runtime, previous)
+
     def _mask_oldest(self) -> Compaction | None:
-        """A compaction that masks what is older than the newest messages. If that does not suffice,
-        it masks all turns but the last; in a tool loop it masks that one too. A repeated request
-        without new messages masks nothing more.
+        """A compaction that masks what is older than the newest messages; if that leaves too little
+        room, all turns but the last, in a tool loop that one too, and then also later turns. A
+        repeated request without new messages masks nothing more.
         """
         request = self.request
         previous = self._previous
@@ -216,21 +238,27 @@ class Compactor:
             return None
         history = self.prompts.masked_turns(self.runtime, previous)
         recent = history.turns[self._count_covered(history) :]
-        masked = previous.masked if previous is not None else ()
+        borders = self._mask_borders(recent)
         masking: Compaction | None = None
-        for border in self._mask_borders(recent):
-            ids = find_maskable(recent[:border], self.runtime.counter)
-            if ids:
-                measured = self._measured(
-                    mode="masked",
-                    masked=(*masked, *ids),
-                    results_masked=len(ids),
-                    last_id=ids[-1],
-                )
-                masking = measured or masking
-            if masking is not None and self._suffices(masking):
-                break
+        for room in self._rooms:
+            for border in borders:
+                masking = self._masked(recent[:border], room) or masking
+                if masking is not None and self._leaves_enough(masking):
+                    return masking
         return masking
+
+    def _masked(self, turns: Sequence[Turn], room: CompactionRoom) -> Compaction | None:
+        """A compaction that masks these turns; None if that would not make the prompt smaller."""
+        ids = find_maskable(turns, self.runtime.counter, room.mask_size)
+        if not ids:
+            return None
+        return self._measured(
+            mode="masked",
+            masked=(*self._masked_before, *ids),
+            masks_later=room.masks_later,
+            results_masked=len(ids),
+            last_id=ids[-1],
+        )
 
     def _mask_borders(self, recent: tuple[Turn, ...]) -> list[int]:
         """Where masking may end: first turns that keep their results, a cautious one first."""
@@ -249,11 +277,10 @@ class Compactor:
                 borders.append(len(recent))
         return borders
 
-    def _suffices(self, compaction: Compaction) -> bool:
-        """Whether the prompt becomes so small that no compaction is due right after this one."""
+    def _leaves_enough(self, compaction: Compaction) -> bool:
+        """Whether the prompt becomes so small that several turns fit before the next compaction."""
         history = compaction.tokens_after - self._fixed_cost.total_tokens
-        room = remaining_message_budget(self._fixed_cost)
-        return history <= MASKED_HISTORY_SHARE * room
+        return leaves_enough(self._rooms, history, masks_later=compaction.masks_later)
 
     def _plan_fold(self, masking: Compaction | None) -> FoldPlan | None:
         history = self.prompts.masked_turns(self.runtime, masking or self._previous)
@@ -261,21 +288,25 @@ class Compactor:
         covered = self._count_covered(history)
         if self.request.keep is not None:
             return plan_fold(turns, covered, self.request.keep)
-        cost = self._fixed_cost
         fixed = history.fixed_tokens + sum(turn.fixed_tokens for turn in history.failed)
-        other = self.runtime.largest_summary + fixed
-        room = turn_budget_after_compaction(cost, other)
+        summary = self._rooms[0].summary
         recent = self.runtime.settings.context.recent_messages_to_keep
-        return plan_fold(turns, covered, recent, budget=room, largest=history_budget(cost) - other)
+        return plan_fold(
+            turns,
+            covered,
+            recent,
+            budget=self._rooms[0].kept_turns(summary, fixed),
+            largest=history_budget(self._fixed_cost) - summary - fixed,
+        )
 
     def _fold(
         self, fold: FoldPlan, masking: Compaction | None
     ) -> Generator[events.Event, None, Compaction]:
         """A compaction with the first summary that makes the prompt smaller, or else `masking`."""
         request = self.request
-        largest = self.runtime.largest_summary
-        limit = largest if request.target is None else min(request.target, largest)
-        writer = SummaryWriter(self.services, self.runtime, self.timer, request, limit)
+        writer = SummaryWriter(
+            self.services, self.runtime, self.timer, request, self._largest_summary
+        )
         written: str | None = None
         if self._should_ask(fold) and writer.is_able:
             previous = self._previous
@@ -287,7 +318,7 @@ class Compactor:
         problem = writer.problem
         done: Compaction | None = None
         with self.timer("prepare"):
-            for summary in self._summaries(fold, limit, writer.mode, written):
+            for summary in self._summaries(fold, writer.mode, written):
                 done = self._folded(fold, masking, summary)
                 if done is not None:
                     break
@@ -313,7 +344,7 @@ class Compactor:
         self, fold: FoldPlan, masking: Compaction | None, summary: _Summary
     ) -> Compaction | None:
         """The compaction with this summary; None if it would not make the prompt smaller."""
-        before = self._previous.masked if self._previous is not None else ()
+        before = self._masked_before
         kept: set[str] = set()
         for turn in self.state.turns(self.runtime.counter).turns[len(fold.turns) :]:
             kept.update(turn.ids)
@@ -327,11 +358,12 @@ class Compactor:
             last_id=fold.turns[-1].ids[-1],
             messages_folded=sum(len(turn.ids) for turn in fold.new),
             masked=masked,
+            masks_later=self._rooms[0].masks_later,
             results_masked=len(set(masked).difference(before)),
         )
 
     def _summaries(
-        self, fold: FoldPlan, limit: int, mode: CompactionMode, written: str | None
+        self, fold: FoldPlan, mode: CompactionMode, written: str | None
     ) -> Iterator[_Summary]:
         """The summaries to try; the one that a model has written is the first."""
         if written is not None:
@@ -339,6 +371,10 @@ class Compactor:
         request = self.request
         counter = self.runtime.counter
         quoted = self._quoted_turns()
+        limit = self._largest_summary
+        if request.target is None:
+            earlier = self._previous if self._previous_summary else None
+            limit = self._rooms[0].needed_summary(earlier, fold.new_tokens)
         extracted = extract_summary(fold, limit, counter, request.instructions, quoted)
         if extracted is not None:
             yield _Summary("extractive", extracted.text, extracted.quoted)

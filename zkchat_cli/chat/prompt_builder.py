@@ -15,7 +15,7 @@ from zkchat_cli.chat.message_vectors import MessageVectors
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config
-from zkchat_cli.context.masks import mask_messages
+from zkchat_cli.context.masks import SHORT_MASK, find_maskable, mask_messages, mask_size
 from zkchat_cli.context.prompt_assembly import (
     assemble_prompt,
     count_uncompacted_tokens,
@@ -33,6 +33,9 @@ from zkchat_cli.models.prompts import Prompt
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.injection import DocumentRoom
 
+# Share of the messages' budget up to which the last turn keeps its results: those of five such
+# turns fill it
+LARGEST_WHOLE_SHARE = 0.2
 # Turns before this one that also choose the folders for project memory, by their notes
 TURNS_FOR_FOLDERS = 2
 
@@ -229,7 +232,23 @@ class PromptBuilder:
         turns = self._state.turns(runtime.counter)
         if compaction is None or not runtime.strategy.summarizes:
             return turns
-        return mask_messages(turns, compaction.masked, runtime.counter)
+        ids = self.masked_ids(runtime, compaction)
+        return mask_messages(turns, ids, runtime.counter, mask_size(compaction))
+
+    def masked_ids(self, runtime: Runtime, compaction: Compaction) -> tuple[str, ...]:
+        """The messages that have lost their middles in a prompt under this compaction.
+
+        Where later turns are masked, too, the last one stays whole unless it would fill the room
+        of several.
+        """
+        if not compaction.masks_later:
+            return compaction.masked
+        counter = runtime.counter
+        later = self._state.turns(counter).starting_with(compaction.made_after)
+        if later and later[-1].tokens <= LARGEST_WHOLE_SHARE * runtime.budget.messages:
+            later = later[:-1]
+        ids = (*compaction.masked, *find_maskable(later, counter, SHORT_MASK))
+        return tuple(dict.fromkeys(ids))
 
     def uncompacted_tokens(
         self, runtime: Runtime, compaction: Compaction | None, inputs: PromptInputs

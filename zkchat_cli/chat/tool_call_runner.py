@@ -59,7 +59,8 @@ class ToolCallRunner:
         with turn.timer("tools"):
             wanted = min(self._full_size(outcomes), int(NEW_RESULTS_SHARE * limit))
             self.shorten_results(earlier, room_for_results, 2 * wanted)
-            results = executor.results(outcomes, self._room(room_for_results) // 2)
+            room = min(self._room(room_for_results) // 2, self._room_beside_history(limit))
+            results = executor.results(outcomes, room)
         self._add_to_turn(calls, results)
         for call, result in zip(calls, results, strict=True):
             yield events.ToolCallFinished(call, result.run, len(result.chunks))
@@ -104,6 +105,18 @@ class ToolCallRunner:
         fixed = sum(tool.tokens for tool in prompt.tools)
         fixed += sum(each.tokens for each in prompt.messages if each.kind in _FIXED_KINDS)
         return self.turn.runtime.budget.effective_limit - fixed
+
+    def _room_beside_history(self, limit: int) -> int:
+        """Tokens of new results that no turn has to leave the prompt for; at least their share of
+        `limit`.
+        """
+        prompt = self.turn.prompt
+        assert prompt is not None
+        usage = prompt.usage
+        free = usage.effective_limit - usage.total_tokens
+        # Recalled passages give way to results
+        free += usage.message_breakdown["recalled"]
+        return max(free, int(NEW_RESULTS_SHARE * limit))
 
     def _reply_tokens(self, calls: Sequence[ToolCall]) -> int:
         """Tokens of the reply, and of the delimiters around its results."""

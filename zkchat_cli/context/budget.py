@@ -16,10 +16,6 @@ from zkchat_cli.models.prompts import ContextUsage
 
 # Largest share of the window that is sent
 LIMIT_SHARE = 0.9
-# Share of the remaining room that turns may take after a compaction: see
-# `turn_budget_after_compaction`
-NEW_HISTORY_NUMERATOR = 9
-NEW_HISTORY_DENOMINATOR = 20
 
 
 class Budget(NamedTuple):
@@ -62,11 +58,6 @@ class Budget(NamedTuple):
         return max(0, min(self.messages + unused, below_threshold))
 
 
-def remaining_message_budget(usage: ContextUsage) -> int:
-    """Tokens for more messages in a prompt with this usage before compaction is due."""
-    return max(0, usage.message_budget - usage.message_tokens)
-
-
 def history_budget(usage: ContextUsage) -> int:
     """Tokens for earlier turns, or for documents, in a prompt with this usage.
 
@@ -74,13 +65,3 @@ def history_budget(usage: ContextUsage) -> int:
     where the limit demands that: otherwise each tool result would change the front of the prompt.
     """
     return max(0, min(usage.message_budget, usage.effective_limit - usage.total_tokens))
-
-
-def turn_budget_after_compaction(usage: ContextUsage, other: int) -> int:
-    """Tokens for turns after a compaction; `other` are the tokens of summary and fixed messages.
-
-    `usage` is that of a prompt without history. Turns get less than half of what is left: otherwise
-    the next turn would need another compaction, which breaks the prompt cache again.
-    """
-    left = max(0, remaining_message_budget(usage) - other)
-    return left * NEW_HISTORY_NUMERATOR // NEW_HISTORY_DENOMINATOR

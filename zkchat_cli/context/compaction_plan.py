@@ -17,10 +17,6 @@ USUAL_SUMMARY_SHARE = 0.07
 Each new summary sends the last one again: with a larger share, a long conversation would cost much
 more than its own words.
 """
-MASKED_HISTORY_SHARE = 0.75
-"""Masking must reduce the history to this share of its budget, or turns are folded: a smaller gain
-would not last, and each change of the prompt's front invalidates the prompt cache.
-"""
 
 
 class CompactionRequest(NamedTuple):

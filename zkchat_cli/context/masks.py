@@ -8,18 +8,33 @@ of the prompt stays the same.
 
 from collections.abc import Collection, Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.prompt_messages import MASK_NOTE, is_masked_text
 from zkchat_cli.context.turns import Turn, TurnHistory
+from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
 
-# Characters that a masked text keeps at its beginning and at its end
-HEAD = 400
-TAIL = 160
+
+class MaskSize(NamedTuple):
+    """Characters that a masked text keeps at its beginning and at its end."""
+
+    head: int
+    tail: int
+
+    @property
+    def total(self) -> int:
+        """Characters that are kept."""
+        return self.head + self.tail
+
+
+USUAL_MASK = MaskSize(head=400, tail=160)
+# In a window that has no room for several turns with such beginnings
+SHORT_MASK = MaskSize(head=150, tail=50)
 # Largest share of its tokens that masking may leave of a text; otherwise the text stays whole
 MAX_MASKED_SHARE = 0.5
 # Cached because all prompts of a turn mask the same texts, and counting takes long
@@ -31,13 +46,20 @@ MAX_TOOL_NAME = 60
 MAX_PATH = 80
 
 
-def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ...]:
+def mask_size(compaction: Compaction) -> MaskSize:
+    """What masked texts keep under this compaction."""
+    return SHORT_MASK if compaction.masks_later else USUAL_MASK
+
+
+def find_maskable(
+    turns: Iterable[Turn], counter: TokenCounter, size: MaskSize = USUAL_MASK
+) -> tuple[str, ...]:
     """The ids of the messages that become much smaller when their results or documents are
     masked.
     """
     found: dict[str, None] = {}
     for turn in turns:
-        long = list(filter(_may_shrink, turn.prompt))
+        long = [rendered for rendered in turn.prompt if _may_shrink(rendered, size)]
         if not long:
             continue
         # Read only now: the store may have to load the messages
@@ -46,17 +68,22 @@ def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ..
             message = messages.get(_source_of(rendered))
             if message is None or is_fixed(message):
                 continue
-            if _mask(message, rendered, counter).tokens <= MAX_MASKED_SHARE * rendered.tokens:
+            if _mask(message, rendered, counter, size).tokens <= MAX_MASKED_SHARE * rendered.tokens:
                 found[message.id] = None
     return tuple(found)
 
 
-def _may_shrink(message: PromptMessage) -> bool:
+def _may_shrink(message: PromptMessage, size: MaskSize) -> bool:
     """Whether a message has results or documents that are long enough to become much smaller."""
-    return _is_maskable(message) and len(message.content) * MAX_MASKED_SHARE > HEAD + TAIL
+    return _is_maskable(message) and len(message.content) * MAX_MASKED_SHARE > size.total
 
 
-def mask_messages(history: TurnHistory, ids: Collection[str], counter: TokenCounter) -> TurnHistory:
+def mask_messages(
+    history: TurnHistory,
+    ids: Collection[str],
+    counter: TokenCounter,
+    size: MaskSize = USUAL_MASK,
+) -> TurnHistory:
     """The turns with the results and documents of these messages masked."""
     if not ids:
         return history
@@ -68,7 +95,7 @@ def mask_messages(history: TurnHistory, ids: Collection[str], counter: TokenCoun
             break
         own = left.intersection(turns[position].ids)
         if own:
-            turns[position] = _mask_turn(turns[position], frozenset(own), counter)
+            turns[position] = _mask_turn(turns[position], frozenset(own), counter, size)
             left -= own
     return history._replace(turns=tuple(turns))
 
@@ -79,7 +106,7 @@ def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage 
     """
     if message.role != "tool" or is_fixed(message):
         return None
-    content = _masked_text(message, message.content)
+    content = _masked_text(message, message.content, USUAL_MASK)
     tokens = counter.count_raw(content)
     if tokens > MAX_MASKED_SHARE * counter.count_raw(message.content):
         return None
@@ -92,12 +119,12 @@ def is_masked(rendered: PromptMessage) -> bool:
 
 
 @lru_cache(maxsize=CACHED_TURNS)
-def _mask_turn(turn: Turn, ids: frozenset[str], counter: TokenCounter) -> Turn:
+def _mask_turn(turn: Turn, ids: frozenset[str], counter: TokenCounter, size: MaskSize) -> Turn:
     messages = {message.id: message for message in turn.messages if message.id in ids}
     rendered: list[PromptMessage] = []
     for each in turn.prompt:
         message = messages.get(_source_of(each)) if _is_maskable(each) else None
-        rendered.append(each if message is None else _mask(message, each, counter))
+        rendered.append(each if message is None else _mask(message, each, counter, size))
     return turn.with_prompt(tuple(rendered))
 
 
@@ -111,8 +138,10 @@ def _source_of(rendered: PromptMessage) -> str:
     return rendered.source_ids[0]
 
 
-def _mask(message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter) -> PromptMessage:
-    content = _masked_text(message, rendered.content)
+def _mask(
+    message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter, size: MaskSize
+) -> PromptMessage:
+    content = _masked_text(message, rendered.content, size)
     return rendered.model_copy(
         update={
             "content": content,
@@ -122,14 +151,14 @@ def _mask(message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter
     )
 
 
-def _masked_text(message: ZkChatMessage, text: str) -> str:
-    if len(text) <= HEAD + TAIL:
+def _masked_text(message: ZkChatMessage, text: str, size: MaskSize) -> str:
+    if len(text) <= size.total:
         return text
     again = "Read them again"
     if message.tool_name:
         again = f"Call {truncate(message.tool_name, MAX_TOOL_NAME)} again"
     note = f"{MASK_NOTE}{_named_sources(message)} {again} to see it whole. …]\n"
-    return text[:HEAD] + note + text[-TAIL:]
+    return text[: size.head] + note + text[-size.tail :]
 
 
 def _named_sources(message: ZkChatMessage) -> str:

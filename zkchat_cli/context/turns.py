@@ -6,7 +6,7 @@ its result and an answer its question. Every prompt has the fixed messages word 
 `fixed_messages.py`).
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import chain
@@ -142,6 +142,15 @@ class TurnHistory(NamedTuple):
         first = turns[0].number
         fixed = tuple(turn for turn in self.fixed if turn.number >= first)
         return TurnHistory(turns, failed=(), fixed=fixed)
+
+    def starting_with(self, message_id: str | None) -> tuple[Turn, ...]:
+        """Those of `turns` from the turn of this message on; none if it is in no turn. The search
+        begins at the end.
+        """
+        for turn in chain(reversed(self.turns), self.failed):
+            if message_id in turn.ids:
+                return self.turns[bisect_left(self.turns, turn.number, key=_number) :]
+        return ()
 
     def count_covered(self, compaction: Compaction | None) -> int:
         """How many of `turns`, from the first, a compaction's summary covers.

@@ -87,15 +87,26 @@ def _components(messages: Sequence[PromptMessage], total: int, tool_tokens: int)
     }
 
 
+def count_new_material(usage: ContextUsage) -> int:
+    """Tokens of documents and tool results in a prompt without history: those of the current
+    message.
+    """
+    breakdown = usage.message_breakdown
+    return breakdown["documents"] + breakdown["tool_results"]
+
+
 def compaction_due(
     usage: ContextUsage, history: int, *, compacts_first: bool = False
 ) -> CompactionDue:
     """Whether a conversation should be compacted, if its turns add `history` tokens to a prompt
-    with this usage: exactly if its messages would exceed their budget.
+    with this usage: if its messages would exceed their budget.
 
-    `compacts_first` says whether a compaction that is due runs before the prompt is sent.
+    The documents and tool results of the current message may take the room between the threshold
+    and the limit. `compacts_first` says whether a compaction that is due runs before the prompt is
+    sent.
     """
     at = usage.system_tokens + usage.tool_tokens + usage.message_budget
+    at = max(at, min(at + count_new_material(usage), usage.effective_limit))
     tokens = usage.total_tokens + history
     if tokens <= at:
         return CompactionDue(due=False, at=at, tokens=tokens)

@@ -35,6 +35,8 @@ class Compaction(Value):
     # Whether a preview had made the summary already: no model was called again
     previewed: bool = False
     masked: tuple[str, ...] = ()
+    # Whether the results of later turns are shortened, too, as soon as these are finished
+    masks_later: bool = False
     # The newest message when the compaction was made
     made_after: str | None = None
     # The model that was asked for the summary
