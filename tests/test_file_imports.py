@@ -162,7 +162,7 @@ def test_other_folders_are_refused(places: ImportRoots, tmp_path: Path, path: st
         ("way.txt", "leads out"),
         (".env", "hidden"),
         (".secret/key.md", "hidden"),
-        ("a.png", "not a text file"),
+        ("a.bin", "not a text file"),
         (
             "big.log",
             "@big.log is too large to import: 585 kB of at most 512. Put the part you need "
@@ -179,7 +179,7 @@ def test_what_is_no_plain_text_in_the_folder_is_refused(
         tmp_path, {"outside.txt": "secret", "code/.env": "KEY=1", "code/big.log": "x" * 600_000}
     )
     (places.folder / "way.txt").symlink_to(tmp_path / "outside.txt")
-    (places.folder / "a.png").write_bytes(b"\x89PNG\0\0")
+    (places.folder / "a.bin").write_bytes(b"\x89PNG\0\0")
     os.mkfifo(places.folder / "pipe.txt")
     assert problem in error_of(f"@{path}", places)
 

@@ -30,6 +30,7 @@ _Refusal = Literal[
     "quota",
     "context_length",
     "no_tools",
+    "no_images",
     "content_filter",
     "bad_request",
 ]

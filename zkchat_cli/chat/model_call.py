@@ -43,7 +43,7 @@ def call_model(
     if runtime.settings.references.enabled:
         # The answer's references include these summaries
         prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)
-    request = prompt_request(turn, prompt)
+    request = prompt_request(turn, prompt, prompts.images)
     turn.add_call(prompt)
     with closing(runtime.model.stream(request)) as stream:
         while True:

@@ -123,6 +123,8 @@ def _step_after_refusal(turn: TurnProgress, refusal: ProviderError) -> Step:
             return Compact(refusal.message)
         case "no_tools" if turn.only_question and not was_answered:
             return Call(search_first=True)
+        case "no_images" if not was_answered:
+            return Call()
         case _:
             return Stop(error=refusal)
 

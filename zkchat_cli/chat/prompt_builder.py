@@ -21,6 +21,7 @@ from zkchat_cli.context.prompt_assembly import (
     count_uncompacted_tokens,
     room_for_documents,
 )
+from zkchat_cli.context.prompt_images import leave_out_images
 from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.recall import Cosines, RecallIndex, no_cosines
 from zkchat_cli.context.turns import Turn, TurnHistory
@@ -28,9 +29,11 @@ from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.images import Image
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import Prompt
 from zkchat_cli.references.document_summaries import DocumentSummaryService
+from zkchat_cli.references.image_files import ImageFiles
 from zkchat_cli.references.injection import DocumentRoom
 
 # Share of the messages' budget up to which the last turn keeps its results: those of five such
@@ -83,6 +86,8 @@ class PromptBuilder:
         self._memories: list[_CachedMemory] = []
         self._memory_lock = threading.Lock()
         self.summaries = DocumentSummaryService(services.vault)
+        # The files of the pictures that messages have sent
+        self.images = ImageFiles(services.vault.root, services.working_folder)
 
     def build(
         self,
@@ -210,7 +215,20 @@ class PromptBuilder:
                 )
                 last = _CachedPrompt(made_from, prompt)
                 self._last_prompt = last
-        return last.prompt
+        return self._with_sendable_images(runtime, last.prompt)
+
+    def _with_sendable_images(self, runtime: Runtime, prompt: Prompt) -> Prompt:
+        """The prompt without pictures of earlier messages that cannot be sent now."""
+        model = runtime.model
+
+        def why_not(image: Image) -> str:
+            if model.takes_images is False:
+                return f"{model.name} takes no pictures"
+            return "" if self.images.has(image) else "its file is gone, or it has changed"
+
+        if not any(message.images for message in prompt.messages):
+            return prompt
+        return leave_out_images(prompt, why_not, runtime.budget, runtime.counter)
 
     def warm_up(self, runtime: Runtime) -> None:
         """Prepare what the next question would wait for.

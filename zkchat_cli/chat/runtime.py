@@ -294,10 +294,13 @@ class Runtime:
         text = _round_factor(calibration.text, exact=exact)
         tools = _round_factor(calibration.tool_factor, exact=exact)
         counts_so = text == counter.factor and tools == counter.tool_factor
+        image_rule = self.model.image_rule
+        counts_so = counts_so and image_rule == counter.image_rule
         if counts_so and exact == counter.exact:
             return self
         rounded = Calibration(text=text, tools=tools)
-        return replace(self, counter=counter.calibrated(rounded, exact=exact))
+        calibrated = counter.calibrated(rounded, exact=exact, image_rule=image_rule)
+        return replace(self, counter=calibrated)
 
 
 def _round_factor(factor: float, *, exact: bool) -> float:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from zkchat_cli import events
 from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.llm.base import Request
-from zkchat_cli.models.prompts import Prompt
+from zkchat_cli.models.prompts import Prompt, PromptMessage
+from zkchat_cli.references.image_files import ImageFiles
 from zkchat_cli.tokens.calibration import CountedPrompt, learn_calibration
 
 # Tokens of a prompt, without its tools, that every server has room for
@@ -20,13 +21,19 @@ MOST_LEFT = 0.5
 MESSAGE_FRAME = 16
 
 
-def prompt_request(turn: TurnInProgress, prompt: Prompt) -> Request:
-    """The request for an answer to a prompt of this turn."""
+def prompt_request(turn: TurnInProgress, prompt: Prompt, images: ImageFiles) -> Request:
+    """The request for an answer to a prompt of this turn, with the bytes of its pictures."""
     runtime = turn.runtime
-    return Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
+    messages: list[PromptMessage] = []
+    for message in prompt.messages:
+        if message.images:
+            loaded = tuple(map(images.load, message.images))
+            message = message.model_copy(update={"images": loaded})
+        messages.append(message)
+    return Request(tuple(messages), prompt.tools, runtime.options, runtime.window.tokens)
 
 
-def count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:
+def count_by_server(turn: TurnInProgress, prompt: Prompt, images: ImageFiles) -> int | None:
     """The server's count of the tokens in a prompt that may be too long.
 
     None if zkchat's own count is exact, if the prompt cannot be too long (no token is shorter than
@@ -36,7 +43,7 @@ def count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:
     if model.exact or _largest_count(prompt) <= prompt.usage.effective_limit:
         return None
     with turn.timer("model"):
-        return model.count_tokens(prompt_request(turn, prompt))
+        return model.count_tokens(prompt_request(turn, prompt, images))
 
 
 def _largest_count(prompt: Prompt) -> int:
@@ -46,7 +53,8 @@ def _largest_count(prompt: Prompt) -> int:
         texts += [json.dumps(call.arguments) for call in message.tool_calls]
     texts += [json.dumps(tool.descriptor) for tool in prompt.tools]
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
-    return size + MESSAGE_FRAME * len(prompt.messages)
+    image_tokens = prompt.usage.components["images"]
+    return size + image_tokens + MESSAGE_FRAME * len(prompt.messages)
 
 
 def learn_count(turn: TurnInProgress, prompt: Prompt, by_model: int) -> CountedPrompt:
@@ -60,10 +68,12 @@ def learn_count(turn: TurnInProgress, prompt: Prompt, by_model: int) -> CountedP
     tools = 0
     for tool in prompt.tools:
         tools += counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False))
-    text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
-    counted = CountedPrompt(text, tools, by_model - overhead)
-    # What a server says of an estimate by characters must not calibrate later counts
-    if counter.problem is None:
+    images = usage.components["images"]
+    text = (usage.total_tokens - usage.tool_tokens - images - overhead) / usage.calibration
+    counted = CountedPrompt(text, tools, by_model - images - overhead)
+    # What a server says of an estimate by characters, or of pictures, must not calibrate later
+    # counts of text
+    if counter.problem is None and not images:
         turn.learn(learn_calibration(turn.calibration, counted, turn.counted))
     return counted
 

@@ -10,6 +10,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.citations.sources import CitableSources
 from zkchat_cli.citations.verify import VerificationResult, verify_citations
+from zkchat_cli.context.prompt_messages import sent_images
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models.messages import FinishReason, MessageStatus, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
@@ -125,6 +126,7 @@ def referenced_documents(
     vault = services.vault
     summary = prompts.summaries.summary
     paths = {chunk.relative_path for chunk in turn.user.chunks}
+    paths.update(image.relative_path for image in sent_images(turn.user))
     injected = [each for each in turn.user.references if each.relative_path in paths]
     found = aggregate_documents(turn.chunks, summary, vault.link_name)
     remembered: list[DocumentReference] = []

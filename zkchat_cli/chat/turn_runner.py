@@ -251,7 +251,10 @@ class TurnRunner:
                 yield events.Notice(refusal.message, refusal.hint)
                 if step.search_first:
                     self.retrieval = "before"
-                yield from self._decide_documents()
+                # The model may count pictures as nothing now
+                turn.calibrate(turn.calibration)
+                if len(turn.messages) == 1:
+                    yield from self._decide_documents()
             case Compact(reason):
                 self._assume_smaller_window(refusal)
                 if len(turn.messages) == 1:
@@ -289,7 +292,7 @@ class TurnRunner:
             if due.due:
                 yield from self._compact(due.reason or "", ask=ask)
                 prompt = self._build_prompt()
-            counted = count_by_server(turn, prompt)
+            counted = count_by_server(turn, prompt, self.prompts.images)
             ask = False
             if counted is None or counted <= prompt.usage.effective_limit:
                 return prompt

@@ -24,6 +24,7 @@ from zkchat_cli.references.chunk_budget import reduce_to_fit
 from zkchat_cli.references.document_list import describe_documents
 from zkchat_cli.references.excerpts import chunk_text_tokens, chunk_tokens
 from zkchat_cli.references.file_imports import ImportRoots
+from zkchat_cli.references.image_selection import ImageLimits, select_images
 from zkchat_cli.references.injection import DocumentRoom, InjectionLimits, inject
 from zkchat_cli.references.manager import QUESTION, ReferenceManager
 from zkchat_cli.references.mentions import MentionedDocument, find_mentions
@@ -209,31 +210,45 @@ def _inject(
     references: ReferenceManager,
 ) -> MessageWithDocuments:
     """The message with as many of its documents and passages as fit into `room`."""
-    settings = runtime.settings
-    count = runtime.counter.count
+    images = select_images(mentions, _image_limits(runtime), room.without_turns)
     tokens = chunk_text_tokens if bare.plain_excerpts else chunk_tokens
-    cost = partial(tokens, count=count)
     limits = InjectionLimits(
-        room,
-        settings.context.injection_ratio,
+        DocumentRoom(*(max(0, size - images.tokens) for size in room)),
+        runtime.settings.context.injection_ratio,
         has_tools=bare.retrieval not in ("before", "none"),
-        count=count,
-        cost=cost,
+        count=runtime.counter.count,
+        cost=partial(tokens, count=runtime.counter.count),
     )
-    injected = inject(mentions, bare.prompt_text, limits)
-    left = max(0, room.beside_turns - sum(map(cost, injected.chunks)))
-    named_ids = {chunk.id for chunk in injected.chunks}
-    others = [chunk for chunk in passages if chunk.id not in named_ids]
-    [fitting] = reduce_to_fit(
-        (others[:MOST_PASSAGES],), int(settings.retrieval.ratio * left), count
-    )
+    injected = inject(images.others, bare.prompt_text, limits)
+    fitting = _choose_passages(passages, injected.chunks, limits, runtime.settings.retrieval.ratio)
     chunks = references.replace_chunks_of_tool(bare.id, (*injected.chunks, *fitting), QUESTION)
-    named = injected.number_references(chunks)
+    named = images.merge(injected.number_references(chunks))
     text = describe_documents(named, chunks, bare.retrieval, as_text=bool(bare.plain_excerpts))
+    tokens_before = bare.augmented_token_count or 0
     update = {
         "references": named,
         "chunks": chunks,
-        "augmented_token_count": (bare.augmented_token_count or 0)
-        + runtime.counter.count_raw(text),
+        "augmented_token_count": tokens_before + runtime.counter.count_raw(text) + images.tokens,
     }
-    return MessageWithDocuments(bare.model_copy(update=update), list(injected.warnings))
+    notices = [*injected.warnings, *images.warnings]
+    return MessageWithDocuments(bare.model_copy(update=update), notices)
+
+
+def _choose_passages(
+    passages: Sequence[ContentChunk],
+    injected: Sequence[ContentChunk],
+    limits: InjectionLimits,
+    ratio: float,
+) -> tuple[ContentChunk, ...]:
+    """The passages that are not `injected` and fit into this share of what is left."""
+    left = max(0, limits.room.beside_turns - sum(map(limits.cost, injected)))
+    ids = {chunk.id for chunk in injected}
+    others = [chunk for chunk in passages if chunk.id not in ids]
+    [fitting] = reduce_to_fit((others[:MOST_PASSAGES],), int(ratio * left), limits.count)
+    return fitting
+
+
+def _image_limits(runtime: Runtime) -> ImageLimits:
+    refused = runtime.model.takes_images is False
+    refusal = f"{runtime.model.name} takes no pictures" if refused else ""
+    return ImageLimits(refusal, runtime.counter.count_image)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from zkchat_cli.context.fixed_messages import is_fixed
-from zkchat_cli.context.prompt_messages import MASK_NOTE, is_masked_text
+from zkchat_cli.context.prompt_messages import MASK_NOTE, MASKED_IMAGES_NOTE, is_masked_text
 from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ZkChatMessage
@@ -74,8 +74,11 @@ def find_maskable(
 
 
 def _may_shrink(message: PromptMessage, size: MaskSize) -> bool:
-    """Whether a message has results or documents that are long enough to become much smaller."""
-    return _is_maskable(message) and len(message.content) * MAX_MASKED_SHARE > size.total
+    """Whether a message has results or documents that are long enough to become much smaller, or
+    pictures.
+    """
+    is_long = len(message.content) * MAX_MASKED_SHARE > size.total
+    return _is_maskable(message) and (is_long or bool(message.images))
 
 
 def mask_messages(
@@ -142,9 +145,15 @@ def _mask(
     message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter, size: MaskSize
 ) -> PromptMessage:
     content = _masked_text(message, rendered.content, size)
+    if rendered.images:
+        names = [truncate(image.relative_path, MAX_PATH) for image in rendered.images]
+        again = "The user can name them again to send them"
+        content += f"{MASKED_IMAGES_NOTE} {', '.join(names)}. {again}. …]"
     return rendered.model_copy(
         update={
             "content": content,
+            "images": (),
+            "image_tokens": 0,
             "tokens": counter.count(content) + MESSAGE_OVERHEAD,
             "chunks": rendered.chunks if content == rendered.content else (),
         }

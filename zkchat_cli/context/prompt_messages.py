@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from zkchat_cli.models.images import Image
 from zkchat_cli.models.messages import Role, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import PromptKind, PromptMessage
@@ -17,6 +18,8 @@ SUMMARY_TAG = "conversation-summary"
 RECALLED_TAG = "recalled-conversation"
 # The beginning of the note that replaces the middle of a masked text (see `masks.py`)
 MASK_NOTE = "\n[… the middle of this older text is left out."
+# The same for pictures
+MASKED_IMAGES_NOTE = "\n[… pictures of this older message are left out:"
 # Length of the longest token in the shipped vocabularies, in characters
 _MAX_TOKEN_LENGTH = 128
 # Most tokens of one character: each token is at least one byte
@@ -39,14 +42,18 @@ def make_prompt_message(
     counter: TokenCounter,
     source_ids: tuple[str, ...] = (),
     chunks: tuple[ContentChunk, ...] = (),
+    images: tuple[Image, ...] = (),
 ) -> PromptMessage:
     """A message with the number of its tokens."""
+    image_tokens = sum(map(counter.count_image, images))
     return PromptMessage(
         role=role,
         content=content,
-        tokens=counter.count(content) + MESSAGE_OVERHEAD,
+        tokens=counter.count(content) + image_tokens + MESSAGE_OVERHEAD,
         kind=kind,
         source_ids=source_ids,
+        images=images,
+        image_tokens=image_tokens,
         chunks=chunks,
     )
 
@@ -90,14 +97,15 @@ def _render_interruption(last: PromptMessage, counter: TokenCounter) -> Iterator
 def _render_documents(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage:
     """The documents of a question.
 
-    The source ids are the documents' paths; if some of their text is sent, the id of the message
-    comes first.
+    The source ids are the documents' paths; if some of their text or a picture is sent, the id of
+    the message comes first.
     """
     paths: dict[str, None] = {}
     for reference in message.references:
-        if reference.relative_path:
+        if reference.relative_path and reference.delivery != "left_out":
             paths[reference.relative_path] = None
-    own = (message.id,) if message.chunks else ()
+    images = sent_images(message)
+    own = (message.id,) if message.chunks or images else ()
     text = describe_documents(
         message.references,
         message.chunks,
@@ -105,7 +113,13 @@ def _render_documents(message: ZkChatMessage, counter: TokenCounter) -> PromptMe
         as_text=bool(message.plain_excerpts),
     )
     ids = (*own, *paths)
-    return make_prompt_message("user", "documents", text, counter, ids, message.chunks)
+    return make_prompt_message("user", "documents", text, counter, ids, message.chunks, images)
+
+
+def sent_images(message: ZkChatMessage) -> tuple[Image, ...]:
+    """The pictures that a question sends."""
+    sent = [each for each in message.references if each.delivery == "injected"]
+    return tuple(each.image for each in sent if each.image is not None)
 
 
 class CallPlace(NamedTuple):
@@ -167,8 +181,8 @@ def count_call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
 
 
 def is_masked_text(content: str) -> bool:
-    """Whether a text of results or documents lacks its middle."""
-    return MASK_NOTE in content
+    """Whether a text of results or documents lacks its middle or its pictures."""
+    return MASK_NOTE in content or MASKED_IMAGES_NOTE in content
 
 
 def _render_message(

@@ -77,12 +77,14 @@ def _components(messages: Sequence[PromptMessage], total: int, tool_tokens: int)
     """All tokens by purpose; see `ContextUsage.components`."""
     calls = sum(message.call_tokens for message in messages)
     thinking = sum(message.thinking_tokens for message in messages)
+    images = sum(message.image_tokens for message in messages)
     overhead = MESSAGE_OVERHEAD * len(messages)
     return {
-        "content": total - tool_tokens - calls - thinking - overhead,
+        "content": total - tool_tokens - calls - thinking - images - overhead,
         "tools": tool_tokens,
         "tool_calls": calls,
         "reasoning": thinking,
+        "images": images,
         "overhead": overhead,
     }
 

@@ -30,6 +30,7 @@ DELIVERIES: Mapping[str | None, str] = {
     "injected": "its full text was in the prompt",
     "partly": "sections of it were in the prompt",
     "offered": "the model got its summary, not its text",
+    "left_out": "it was not sent",
 }
 STATUS_NOTES = {
     "pending": "Not answered yet.",
@@ -147,6 +148,9 @@ def describe_reference(reference: DocumentReference) -> str:
     if reference.relative_path is None:
         return on_one_line("not found", nearest_names(reference.candidate_links))
     origin = _ORIGINS[reference.reference_type]
+    if reference.image is not None and reference.delivery == "injected":
+        image = reference.image
+        return f"{origin}, the picture was in the prompt ({image}, sha256 {image.short_hash})"
     delivery = DELIVERIES.get(reference.delivery)
     return f"{origin}, {delivery}" if delivery else origin
 

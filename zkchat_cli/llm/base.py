@@ -5,6 +5,7 @@ A stream never raises. It ends with exactly one `StreamFinished` or `StreamFaile
 handles failures in one place and keeps the text that came before them.
 """
 
+import base64
 import json
 import logging
 import re
@@ -19,11 +20,13 @@ from zkchat_cli.config.credentials import ApiKey
 from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
+from zkchat_cli.models.images import Image
 from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage, PromptTool
 from zkchat_cli.models.reports import AnswerLevel
 from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.tokens.image_rules import ImageRule, open_model_rule
 
 if TYPE_CHECKING:
     from zkchat_cli.llm.http_client import Endpoint
@@ -129,10 +132,17 @@ class Model(ABC):
     only_tools: frozenset[str] | None = None
     # Whether it can call tools, if that is known after `prepare`
     calls_tools: bool | None = None
+    # Whether it takes pictures, if that is known after `prepare`; if not, its server will say
+    takes_images: bool | None = None
     # Who says whether it calls tools: "its server", or a table
     known_from: str = ""
     # Whether excerpts of notes may be sent as text: a server that cites by itself needs them apart
     plain_excerpts: ClassVar[bool] = False
+
+    @property
+    def image_rule(self) -> ImageRule | None:
+        """How it counts pictures; None if it takes none."""
+        return None if self.takes_images is False else open_model_rule(self.name)
 
     def prepare(self) -> None:  # noqa: B027
         """Load what a call needs and find the window if that takes little time. Any thread may call
@@ -227,6 +237,11 @@ def with_wire_names(request: Request) -> Request:
 def openai_message(message: PromptMessage) -> dict[str, Any]:
     """A message in the form of chat completions."""
     formatted: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.images:
+        formatted["content"] = [
+            {"type": "text", "text": message.content},
+            *({"type": "image_url", "image_url": {"url": image_url(i)}} for i in message.images),
+        ]
     for call in message.tool_calls:
         function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
         formatted.setdefault("tool_calls", []).append(
@@ -235,6 +250,21 @@ def openai_message(message: PromptMessage) -> dict[str, Any]:
     if message.tool_call_id is not None:
         formatted["tool_call_id"] = message.tool_call_id[-MAX_CALL_ID:]
     return formatted
+
+
+def image_base64(image: Image) -> str:
+    """The bytes of a picture in base64; without them, as in an export of the next call, what says
+    which picture it is.
+    """
+    if image.data is None:
+        return f"sha256:{image.sha256}"
+    return base64.b64encode(image.data).decode("ascii")
+
+
+def image_url(image: Image) -> str:
+    """A picture as a data URL."""
+    separator = "," if image.data is None else ";base64,"
+    return f"data:{image.media_type}{separator}{image_base64(image)}"
 
 
 def without_none(**values: Any) -> dict[str, Any]:
@@ -276,6 +306,7 @@ class ModelInfo(NamedTuple):
     name: str
     window: int | None = None
     calls_tools: bool | None = None
+    takes_images: bool | None = None
     # The program that serves it, such as llamacpp
     server: str = ""
 

@@ -9,6 +9,8 @@ from zkchat_cli.text.numbers import whole_number
 # Owners of the models that llama.cpp and LM Studio list
 LLAMA_CPP = "llamacpp"
 LM_STUDIO = "organization_owner"
+# What LM Studio calls a model that takes pictures
+VISION_MODEL = "vlm"
 WINDOW_KEYS = (
     "max_input_tokens",  # Anthropic
     "max_model_len",  # vLLM
@@ -39,8 +41,24 @@ def _read_row(row: Mapping[str, Any]) -> ModelInfo:
         str(name),
         window=_listed_window(row),
         calls_tools="tools" in parameters if isinstance(parameters, list) else None,
+        takes_images=_takes_images(row),
         server=str(row.get("owned_by") or ""),
     )
+
+
+def _takes_images(row: Mapping[str, Any]) -> bool | None:
+    """Whether a row says that its model takes pictures: OpenRouter lists `input_modalities`,
+    Mistral, LM Studio and Anthropic `capabilities`. None if it says nothing.
+    """
+    architecture = row.get("architecture")
+    tables = [row, architecture] if isinstance(architecture, dict) else [row]
+    for table in tables:
+        if isinstance(modalities := table.get("input_modalities"), list):
+            return "image" in modalities
+    match row.get("capabilities"):
+        case {"vision": bool(takes)} | {"image_input": {"supported": bool(takes)}}:
+            return takes
+    return True if row.get("type") == VISION_MODEL else None
 
 
 def _listed_window(row: Mapping[str, Any]) -> int | None:

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.llm.server_errors import ROLES_REFUSED
 
+Content = str | list[dict[str, Any]]
+"""What a message says in chat completions: a text, or texts and pictures as parts."""
+
 
 class Refusal(NamedTuple):
     """A part of a request that some models refuse: the server's wording, and what to change in the
@@ -44,10 +47,21 @@ def merge_messages(body: dict[str, Any], *, system: str = "system") -> None:
             message["role"] = system
         follows_same_role = bool(merged) and merged[-1]["role"] == message["role"]
         if follows_same_role and message["role"] in ("system", "user"):
-            merged[-1]["content"] += f"\n\n{message['content']}"
+            merged[-1]["content"] = _join(merged[-1]["content"], message["content"])
         else:
             merged.append(message)
     body["messages"] = merged
+
+
+def _join(first: Content, second: Content) -> Content:
+    """Two contents as one; those with pictures are lists of parts."""
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    return [*_parts(first), *_parts(second)]
+
+
+def _parts(content: Content) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 ONE_SYSTEM_MESSAGE = Refusal(

@@ -47,6 +47,8 @@ class RemoteModel(Model):
     # The path, after `path`, at which the server counts tokens; empty for one that does not
     count_path = ""
     reader: ClassVar[type[ChatReader]]
+    # Whether the server counts the tokens of pictures, too
+    counts_images: ClassVar[bool] = False
     # The gateway of mojentic: its engine and its decoder, whatever form the server's answer has
     gateway: ClassVar[Literal["openai", "ollama"]] = "openai"
     # What it may refuse, and how a call goes without that
@@ -58,6 +60,7 @@ class RemoteModel(Model):
     first_delay: float = 1.0
     window: Window | None = None
     calls_tools: bool | None = None
+    takes_images: bool | None = None
     known_from: str = "its server"
     # The parts that it has refused once; they are not sent again
     refused: list[Refusal] = field(default_factory=list)
@@ -73,6 +76,8 @@ class RemoteModel(Model):
         UNREADABLE for an answer of another form.
         """
         found = find_listed(self.model, self.list_models())
+        if found is not None and found.takes_images is not None:
+            self.takes_images = found.takes_images
         if found is None or not found.window:
             return None
         return Window(found.window, "the server's list of models")
@@ -137,7 +142,8 @@ class RemoteModel(Model):
         """The tokens of a request by the server's count; None if it does not count. A server that
         turns out not to count is not asked again.
         """
-        if not self.count_path:
+        has_images = any(message.images for message in request.messages)
+        if not self.count_path or (has_images and not self.counts_images):
             return None
         try:
             body = self.body(request)
@@ -171,6 +177,8 @@ class RemoteModel(Model):
                 return
             if error.kind == "no_tools":
                 self.calls_tools = False
+            if error.kind == "no_images":
+                self.takes_images = False
             refusal = self._new_refusal(error)
             if refusal is None:
                 yield base.StreamFailed(error)

@@ -40,6 +40,19 @@ TOOLS_REFUSED = re.compile(
 """The wordings of Ollama, OpenAI, OpenRouter, llama.cpp, vLLM, Groq and Gemini for a model, or its
 template, that takes no tools.
 """
+IMAGES_REFUSED = re.compile(
+    r"(?i)\b(images?|image[ _]url|vision)\b[^.]{0,40}\b(not|only) (be )?(support|enabled|allow)"
+    r"|(does not|doesn't|not) support[^.]{0,30}\b(image|vision|multimodal)"
+    r"|not a (multimodal|vision) model"
+    r"|no endpoints found that support image"
+    r"|missing data required for image"
+    r"|at most 0 image"
+    r"|unknown (variant|part type)[^.]{0,5}image_url"
+    r"|content must be a string"
+)
+"""The wordings of Ollama, OpenAI, OpenRouter, llama.cpp, LM Studio, vLLM, DeepSeek and Groq for a
+model that takes no pictures.
+"""
 ROLES_REFUSED = re.compile(
     r"(?i)system role not supported"
     r"|system (role|message)s? (is|are) not supported"
@@ -137,6 +150,7 @@ def _is_bad_request(error: ReportedError) -> bool:
 
 _KINDS: tuple[tuple[ProviderErrorKind, Callable[[ReportedError], bool]], ...] = (
     ("context_length", lambda e: e.status == 413 or CONTEXT_LENGTH.search(e.text) is not None),
+    ("no_images", lambda e: IMAGES_REFUSED.search(e.text) is not None),
     ("no_tools", lambda e: TOOLS_REFUSED.search(e.text) is not None),
     ("content_filter", _is_content_filtered),
     ("auth", lambda e: e.status in (401, 403)),
@@ -168,6 +182,7 @@ WORDINGS: Mapping[ProviderErrorKind, ErrorWording] = {
         "It gets passages of your notes instead. To begin with them: zkchat config set "
         "retrieval.mode before",
     ),
+    "no_images": ErrorWording("takes no pictures{quoted}", "The question is sent without them."),
     "content_filter": ErrorWording(
         "stopped the answer by its content filter{quoted}",
         "Ask it differently, or try another model.",

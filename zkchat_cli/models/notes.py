@@ -6,12 +6,13 @@ from typing import Any, Literal
 from pydantic import Field
 
 from zkchat_cli.models.base import Count, Quantity, Value, _LogValue
+from zkchat_cli.models.images import Image
 
 ReferenceType = Literal["direct", "search", "import", "memory"]
 
-Delivery = Literal["injected", "partly", "offered"]
-"""How the model gets a document that the user named: its full text, some sections, or only its
-summary with a request to read it.
+Delivery = Literal["injected", "partly", "offered", "left_out"]
+"""How the model gets a document that the user named: whole (a text or a picture), some sections, or
+only its summary with a request to read it. A picture can be left out.
 """
 
 ReferenceStatus = Literal["found", "broken", "ambiguous"]
@@ -69,6 +70,8 @@ class DocumentReference(_LogValue):
     delivery: Delivery | None = None
     # Why the document was delivered in this way, with the figures
     delivery_reason: str | None = None
+    # The picture, if it is one that can be sent
+    image: Image | None = None
     # A field of version 0.1: read and ignored
     above: Any = Field(False, exclude=True)
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field
 
 from zkchat_cli.models.base import Count, Quantity, Value, _LogValue
+from zkchat_cli.models.images import Image
 from zkchat_cli.models.messages import RetrievalMode, Role, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 
@@ -34,6 +35,9 @@ class PromptMessage(_LogValue):
     thinking_tokens: Count = 0
     kind: PromptKind
     source_ids: tuple[str, ...] = ()
+    # The pictures that go with `content`; their tokens are in `tokens`, too
+    images: tuple[Image, ...] = ()
+    image_tokens: Count = 0
     chunks: tuple[ContentChunk, ...] = Field((), exclude=True)
     """The numbered excerpts in `content`, in the same order, for a provider that takes them as
     values.
@@ -96,7 +100,7 @@ class CompactionDue(Value):
 
 _MESSAGE_KINDS = tuple(kind for kind in get_args(PromptKind) if kind != "system")
 
-_COMPONENTS = ("content", "tools", "tool_calls", "reasoning", "overhead")
+_COMPONENTS = ("content", "tools", "tool_calls", "reasoning", "images", "overhead")
 
 
 def _with_all(names: Sequence[str]) -> Callable[[dict[str, int]], dict[str, int]]:

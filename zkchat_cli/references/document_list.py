@@ -6,6 +6,8 @@ from zkchat_cli.models.messages import RetrievalMode
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.references.excerpts import format_as_text, format_tool_result
 
+NOT_SENT = "a picture that you were not sent: say so if the question needs it"
+
 
 def describe_documents(
     references: Sequence[DocumentReference],
@@ -57,13 +59,22 @@ def _describe_excerpts(
 
 def _is_unread(reference: DocumentReference, present: Collection[int | None]) -> bool:
     """Whether the prompt, in which these source numbers are present, lacks text of a document."""
-    return bool(reference.relative_path) and (reference.delivery != "injected" or not present)
+    if reference.relative_path is None or _is_picture(reference):
+        return False
+    return reference.delivery != "injected" or not present
+
+
+def _is_picture(reference: DocumentReference) -> bool:
+    return reference.image is not None or reference.delivery == "left_out"
 
 
 def _describe_document(reference: DocumentReference, present: Collection[int | None]) -> str:
     if reference.relative_path is None:
         kind = "file" if reference.reference_type == "import" else "note"
         return f"- {reference.wikilink}: no such {kind}"
+    if _is_picture(reference):
+        sent = "a picture, sent with this" if reference.delivery == "injected" else NOT_SENT
+        return f"- {reference.wikilink} ({reference.relative_path}): {sent}"
     section = f", section {reference.heading!r}" if reference.heading else ""
     summary = f": {reference.summary}" if reference.summary else ""
     below = ", ".join(str(number) for number in reference.numbers if number in present)

@@ -11,7 +11,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.models.images import Image
 from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.references.image_files import is_picture, read_image
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.spans import is_inside
 from zkchat_cli.text.words import replace_surrogates
@@ -68,11 +70,15 @@ class ImportRoots(NamedTuple):
 
 
 class ImportedFile(NamedTuple):
-    """A file's chunks. The model can read a note with a tool, other files not."""
+    """A file's chunks, or a picture, or why a picture cannot be sent. The model can read a note
+    with a tool, other files not.
+    """
 
     relative_path: str
     chunks: tuple[ContentChunk, ...]
     is_note: bool
+    image: Image | None = None
+    problem: VaultError | None = None
 
 
 def find_imports(text: str) -> tuple[FileImport, ...]:
@@ -111,7 +117,7 @@ def _written_imports(text: str) -> Iterator[FileImport]:
 
 def read_import(wanted: FileImport, roots: ImportRoots) -> ImportedFile:
     """The file, from the current folder or else the vault; `.md` is optional. Raises VaultError if
-    it is missing, outside, a folder, unreadable or not text.
+    it is missing, outside, a folder, unreadable, or neither text nor a picture.
     """
     folders = [roots.vault.root]
     if roots.folder:
@@ -155,7 +161,19 @@ def _relative_to(path: str, base: Path, folder: Path) -> str | None:
     return None
 
 
+def read_picture(file: Path, relative_path: str) -> ImportedFile:
+    """The picture in a file, or the problem with it."""
+    try:
+        image = read_image(file, relative_path)
+    except VaultError as e:
+        return ImportedFile(relative_path, (), is_note=False, problem=e)
+    return ImportedFile(relative_path, (), is_note=False, image=image)
+
+
 def _read_file(file: Path, base: Path, vault: Vault) -> ImportedFile:
+    if file.is_file() and is_picture(file.name):
+        relative_path = os.path.relpath(file, vault.root).replace(os.sep, "/")
+        return read_picture(file, replace_surrogates(relative_path))
     size = file.stat().st_size if file.is_file() else 0
     if size > MAX_IMPORTED:
         name = filesystem.printable(os.path.relpath(file, base))

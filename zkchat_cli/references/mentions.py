@@ -7,16 +7,21 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, nearest_names
 from zkchat_cli.events import Notice
+from zkchat_cli.models.images import Image
 from zkchat_cli.models.notes import ContentChunk, DocumentReference, LinkResolution
 from zkchat_cli.references.documents import SNIPPET_LENGTH, document_key
 from zkchat_cli.references.file_imports import (
     FileImport,
+    ImportedFile,
     ImportRoots,
     find_imports,
     find_similar_paths,
     read_import,
+    read_picture,
 )
+from zkchat_cli.references.image_files import is_picture
 from zkchat_cli.text.truncate import truncate_around
+from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.links.wikilinks import note_name
 from zkchat_cli.vault.vault import Vault
 
@@ -25,13 +30,19 @@ Summary = Callable[[str], str | None]
 
 class MentionedDocument(NamedTuple):
     """A document that a message names, its chunks, and the problems with it. `readable`: the model
-    can read it with a tool.
+    can read it with a tool. `problem`: why it is a picture that cannot be sent.
     """
 
     reference: DocumentReference
     chunks: tuple[ContentChunk, ...] = ()
     warnings: tuple[Notice, ...] = ()
     readable: bool = True
+    problem: VaultError | None = None
+
+    @property
+    def image(self) -> Image | None:
+        """The picture, if it is one that can be sent."""
+        return self.reference.image
 
 
 class Mentions(NamedTuple):
@@ -116,7 +127,11 @@ def _line_around(text: str, position: int) -> str:
 
 
 def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> MentionedDocument:
-    """The named note or section; if the section does not exist, the whole note."""
+    """The named note or section; if the section does not exist, the whole note. An embedded picture
+    is one to send.
+    """
+    if link.target is not None and link.embed and is_picture(link.target):
+        return _read_embedded_picture(link.raw, link.target, vault)
     candidates = link.candidates
     if link.status == "broken":
         candidates = tuple(note_name(path) for path in candidates)
@@ -147,11 +162,35 @@ def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> Mentione
     return MentionedDocument(reference, chunks, tuple(warnings))
 
 
+def _read_embedded_picture(raw: str, target: str, vault: Vault) -> MentionedDocument:
+    try:
+        file = filesystem.resolve_inside(vault.root, target)
+    except VaultError as e:
+        return _mention_picture(raw, ImportedFile(target, (), is_note=False, problem=e))
+    return _mention_picture(raw, read_picture(file, target))
+
+
+def _mention_picture(written: str, file: ImportedFile) -> MentionedDocument:
+    reference = DocumentReference(
+        wikilink=written,
+        relative_path=file.relative_path,
+        reference_type="import",
+        image=file.image,
+    )
+    warnings: tuple[Notice, ...] = ()
+    if file.problem is not None:
+        message = f"{written} was not sent: {file.problem.message}"
+        warnings = (Notice(message, file.problem.hint),)
+    return MentionedDocument(reference, warnings=warnings, readable=False, problem=file.problem)
+
+
 def _link_warnings(reference: DocumentReference) -> list[Notice]:
     name = reference.wikilink
     if reference.status == "broken":
         nearest = nearest_names(reference.candidate_links, "no note has a similar name")
         return [Notice(f"{name} not found", nearest)]
+    if reference.relative_path is not None and is_picture(reference.relative_path):
+        return [Notice(f"{name} is a picture, and only named", f"To send it, write !{name}.")]
     if reference.status == "ambiguous":
         others = f"others: {', '.join(reference.candidates)}"
         return [Notice(f"{name} matches several notes; using {reference.relative_path}", others)]
@@ -173,6 +212,8 @@ def _import_file(
         if compare and not e.hint:
             candidates = find_similar_paths(wanted, roots)
         return _missing_file(wanted, e, candidates)
+    if file.image is not None or file.problem is not None:
+        return _mention_picture(wanted.written, file)
     reference = DocumentReference(
         wikilink=wanted.written,
         relative_path=file.relative_path,

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import TokenizerError
 from zkchat_cli.tokens.encodings import ENCODINGS, Encoder, load_vocabulary, vocabulary_file
+from zkchat_cli.tokens.image_rules import UNKNOWN_MODEL, ImageRule
 from zkchat_cli.tokens.table_encoder import CHECKSUMS, TableEncoder
 
 # Imported only for types: pydantic must not load for `zkchat tokens --help`
 if TYPE_CHECKING:
+    from zkchat_cli.models.images import Image
     from zkchat_cli.models.prompts import Calibration
 
 _log = logging.getLogger(__name__)
@@ -76,6 +78,8 @@ class TokenCounter:
         self.tool_factor = 1.0
         # Whether the model in use has this vocabulary
         self.exact = True
+        # How the model in use counts pictures; None if it takes none
+        self.image_rule: ImageRule | None = UNKNOWN_MODEL
         self._load = load
         self._problem = _SharedProblem()
         self._count = lru_cache(_MAX_CACHED)(self._encode)
@@ -114,17 +118,30 @@ class TokenCounter:
             except TokenizerError as e:
                 self._fail(e)
 
-    def calibrated(self, calibration: "Calibration", *, exact: bool = False) -> "TokenCounter":
-        """A counter for a model with this calibration; it shares the vocabulary and the cache."""
+    def calibrated(
+        self,
+        calibration: "Calibration",
+        *,
+        exact: bool = False,
+        image_rule: ImageRule | None = UNKNOWN_MODEL,
+    ) -> "TokenCounter":
+        """A counter for a model with this calibration and this rule for pictures; it shares the
+        vocabulary and the cache.
+        """
         other = copy(self)
         other.factor = calibration.text
         other.tool_factor = calibration.tool_factor
         other.exact = exact
+        other.image_rule = image_rule
         return other
 
     def count(self, text: str) -> int:
         """Tokens of `text` for the model in use."""
         return self.scale(self.count_raw(text))
+
+    def count_image(self, image: "Image") -> int:
+        """Tokens of a picture for the model in use."""
+        return self.image_rule.tokens(image.width, image.height) if self.image_rule else 0
 
     def count_tool(self, description: str) -> int:
         """Tokens of a tool's description for the model in use."""

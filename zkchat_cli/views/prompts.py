@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
+from zkchat_cli.models.images import Image
 from zkchat_cli.models.prompts import Prompt, PromptMessage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
@@ -24,7 +25,12 @@ MAX_CONTENT = 100
 MOST_DROPPED = 20
 # The first line of a recalled passage
 _PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)
-_DELIVERY = {"injected": "full text", "partly": "sections", "offered": "summary"}
+_DELIVERY = {
+    "injected": "full text",
+    "partly": "sections",
+    "offered": "summary",
+    "left_out": "not sent",
+}
 
 
 def overview_lines(prompt: Prompt) -> Iterator[str]:
@@ -66,6 +72,7 @@ def _passage_lines(messages: Iterable[PromptMessage]) -> Iterator[str]:
 def delivery_lines(prompt: Prompt) -> list[str]:
     """What of each document is in the prompt, and why; nothing without documents."""
     sent = sent_source_numbers(prompt)
+    images = {image.sha256 for message in prompt.messages for image in message.images}
     lines = []
     for each in prompt.documents:
         path = each.relative_path
@@ -75,7 +82,12 @@ def delivery_lines(prompt: Prompt) -> list[str]:
             continue
         delivery = "not now"
         reason: str | None = "its text was in an earlier prompt"
-        if sent.issuperset(each.numbers):
+        if each.image is not None and each.delivery == "injected":
+            reason = "it was in an earlier prompt"
+            if each.image.sha256 in images:
+                delivery = "picture"
+                reason = f"{each.delivery_reason}, sha256 {each.image.short_hash}"
+        elif sent.issuperset(each.numbers):
             delivery = _DELIVERY[each.delivery]
             reason = each.delivery_reason
         lines.append(f"  {delivery:<11} {each.wikilink}  {path}: {reason}")
@@ -92,6 +104,7 @@ def prompt_text(prompt: Prompt) -> str:
         lines.append(f"── {message.role} · {kind} · {message.tokens:,} tokens")
         if message.content:
             lines.append(message.content)
+        lines += map(_image_line, message.images)
         for call in message.tool_calls:
             arguments = json.dumps(call.arguments, ensure_ascii=False)
             lines.append(f"{call.name}({arguments})")
@@ -109,6 +122,10 @@ def prompt_text(prompt: Prompt) -> str:
     if len(prompt.dropped) > MOST_DROPPED:
         lines.append(f"not sent: {len(prompt.dropped) - MOST_DROPPED} more; --json names them")
     return "\n".join(lines)
+
+
+def _image_line(image: Image) -> str:
+    return f"[picture {image.relative_path}: {image}, sha256 {image.short_hash}]"
 
 
 def sent_prompts_text(turn: SentPrompts) -> str:

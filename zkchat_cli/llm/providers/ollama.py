@@ -12,7 +12,15 @@ from typing import Any
 from pydantic import Field
 
 from zkchat_cli.config.schema import ServerSettings
-from zkchat_cli.llm.base import Effort, ModelConfig, Provider, Request, Window, without_none
+from zkchat_cli.llm.base import (
+    Effort,
+    ModelConfig,
+    Provider,
+    Request,
+    Window,
+    image_base64,
+    without_none,
+)
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, ReadEvent, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.refusals import ONE_SYSTEM_MESSAGE, ROLES_REFUSAL, Refusal, leave_out
@@ -110,6 +118,7 @@ class OllamaModel(RemoteModel):
         # Older servers do not list capabilities
         if isinstance(abilities := shown.get("capabilities"), list):
             self.calls_tools = "tools" in abilities
+            self.takes_images = "vision" in abilities
         if found is None:
             return None
         size = whole_number(found.max_context_tokens, least=1)
@@ -149,6 +158,8 @@ class OllamaModel(RemoteModel):
 def _message(message: PromptMessage, names: Mapping[str, str]) -> dict[str, Any]:
     """A message in Ollama's form; `names` has the names of the called tools by the calls' ids."""
     formatted: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.images:
+        formatted["images"] = [image_base64(image) for image in message.images]
     if message.role == "tool":
         # Models that call several tools at once need to know which result this is
         formatted["tool_call_id"] = message.tool_call_id

@@ -15,9 +15,15 @@ from zkchat_cli.config.schema import KeyedSettings
 from zkchat_cli.llm.base import ModelConfig, Provider, Request, Window
 from zkchat_cli.llm.keyed_provider import KeyedProvider, bearer
 from zkchat_cli.llm.providers.anthropic.reader import AnthropicReader
-from zkchat_cli.llm.providers.anthropic.request import build_body
+from zkchat_cli.llm.providers.anthropic.request import (
+    IMAGES,
+    build_body,
+    claude_version,
+    image_rule,
+)
 from zkchat_cli.llm.refusals import Refusal
 from zkchat_cli.llm.remote_model import RemoteModel
+from zkchat_cli.tokens.image_rules import ImageRule
 
 API_VERSION = "2023-06-01"
 SEARCH_RESULTS_REFUSAL = Refusal(re.compile(r"(?i)search_result|citations"), lambda _: None)
@@ -66,6 +72,17 @@ class AnthropicModel(RemoteModel):
     plain_excerpts = False
     refusals = (SEARCH_RESULTS_REFUSAL,)
     settings: AnthropicSettings
+    counts_images = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if "claude-" in self.model:
+            self.takes_images = claude_version(self.model) >= IMAGES
+
+    @property
+    def image_rule(self) -> ImageRule | None:
+        """See Model."""
+        return image_rule(self.model) if super().image_rule else None
 
     def full_body(self, request: Request) -> dict[str, Any]:
         """A Claude gets excerpts as search results, unless it has refused them, and returns

@@ -11,11 +11,20 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from zkchat_cli.llm.base import NOT_IN_NAMES, Options, Request, Window, without_none
+from zkchat_cli.llm.base import (
+    NOT_IN_NAMES,
+    Options,
+    Request,
+    Window,
+    image_base64,
+    without_none,
+)
+from zkchat_cli.models.images import Image
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.references.excerpts import LONGEST_TITLE, text_around_excerpts
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.tokens.image_rules import PatchRule
 
 # Marks reasoning that goes back to Anthropic only
 PROVIDER_NAME = "anthropic"
@@ -59,6 +68,10 @@ LONG_ANSWERS = ClaudeVersion(4, 5)
 ADAPTIVE_THINKING = ClaudeVersion(4, 6)
 # The first version that takes no temperature
 NO_TEMPERATURE = ClaudeVersion(4, 7)
+# The first version that takes pictures
+IMAGES = ClaudeVersion(3, 0)
+STANDARD_IMAGES = PatchRule(28, 1568, 1568)
+DETAILED_IMAGES = PatchRule(28, 2576, 4784)
 # The version of a Claude that names none
 NEWEST = ClaudeVersion(99, 0)
 # The version of any other model
@@ -219,11 +232,24 @@ def _blocks(message: PromptMessage, *, cites: bool) -> list[Block]:
     if cites and message.kind in ("tool_results", "documents"):
         found = _search_results(message)
     if message.role != "tool":
-        return found or text_blocks(message.content)
+        return [*map(_image_block, message.images), *(found or text_blocks(message.content))]
     result: Block = {"type": "tool_result", "tool_use_id": _valid_id(message.tool_call_id or "")}
     if message.content.strip():
         result["content"] = found or message.content
     return [result]
+
+
+def _image_block(image: Image) -> Block:
+    """A picture. Anthropic advises to put pictures before the text."""
+    source = {"type": "base64", "media_type": image.media_type, "data": image_base64(image)}
+    return {"type": "image", "source": source}
+
+
+def image_rule(model: str) -> PatchRule:
+    """How a Claude counts pictures: a token for 28 × 28 pixels. Newer ones see large pictures in
+    more detail. Source: https://platform.claude.com/docs/en/build-with-claude/vision
+    """
+    return DETAILED_IMAGES if claude_version(model) >= NO_TEMPERATURE else STANDARD_IMAGES
 
 
 def _answer_blocks(message: PromptMessage) -> list[Block]:

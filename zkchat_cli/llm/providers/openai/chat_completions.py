@@ -12,12 +12,15 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ModelInfo, Request, Window, openai_message, without_none
 from zkchat_cli.llm.chat_reader import NOTHING, ChatReader, PartialToolCall, ReadEvent, text_of
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
-from zkchat_cli.llm.model_list import LLAMA_CPP, LM_STUDIO, find_listed
+from zkchat_cli.llm.model_list import LLAMA_CPP, LM_STUDIO, VISION_MODEL, find_listed
 from zkchat_cli.llm.providers.openai.model_tables import (
+    IMAGE_DETAIL,
     O200K_MODELS,
     REASONING_MODELS,
     input_tokens,
+    is_known_without_images,
     is_known_without_tools,
+    openai_image_rule,
 )
 from zkchat_cli.llm.providers.openai.server import OPENAI, OpenAISettings
 from zkchat_cli.llm.refusals import ONE_SYSTEM_MESSAGE, ROLES_REFUSAL, Refusal, leave_out
@@ -25,6 +28,7 @@ from zkchat_cli.llm.remote_model import RemoteModel
 from zkchat_cli.models.messages import ThinkingBlocks
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.numbers import whole_number
+from zkchat_cli.tokens.image_rules import ImageRule
 
 # Marks reasoning that goes back to the same API only
 CHAT = "openai"
@@ -210,7 +214,7 @@ class OpenAIModel(RemoteModel):
         length_key = "max_completion_tokens" if self.official else "max_tokens"
         return without_none(
             model=self.model,
-            messages=[_message(message) for message in request.messages],
+            messages=[_message(message, official=self.official) for message in request.messages],
             stream=True,
             stream_options={"include_usage": True},
             **{length_key: options.max_output_tokens},
@@ -219,6 +223,12 @@ class OpenAIModel(RemoteModel):
             verbosity=self.settings.verbosity or None,
             tools=[tool.descriptor for tool in request.tools] or None,
         )
+
+    @property
+    def image_rule(self) -> ImageRule | None:
+        """See Model. OpenAI publishes a rule for each of its models."""
+        known = super().image_rule
+        return openai_image_rule(self.model) if known and self.official else known
 
     def temperature(self, request: Request) -> float | None:
         """The temperature to send; None for OpenAI's models that reason, which take none."""
@@ -252,6 +262,8 @@ class OpenAIModel(RemoteModel):
         if self.calls_tools is None and is_known_without_tools(name):
             self.calls_tools = False
             self.known_from = "zkchat's table of models"
+        if self.takes_images is None and is_known_without_images(name):
+            self.takes_images = False
         return window
 
     def _listed_window(self, found: ModelInfo | None) -> Window | None:
@@ -261,6 +273,7 @@ class OpenAIModel(RemoteModel):
         if found is None:
             return None
         self.calls_tools = found.calls_tools
+        self.takes_images = found.takes_images
         tokens = None
         with suppress(ProviderError, *UNREADABLE):
             tokens = self._read_loaded_window(found)
@@ -272,14 +285,18 @@ class OpenAIModel(RemoteModel):
         """
         if found.server == LM_STUDIO:
             rows = self.root.fetch("/api/v0/models")["data"]
-            loaded = {row["id"]: row.get("loaded_context_length") for row in rows}
-            return whole_number(loaded.get(found.name), least=1)
+            row: dict[str, Any] = next((row for row in rows if row["id"] == found.name), {})
+            if "type" in row:
+                self.takes_images = row["type"] == VISION_MODEL
+            return whole_number(row.get("loaded_context_length"), least=1)
         if found.server == LLAMA_CPP:
             properties = self.root.fetch(f"/props?model={quote(self.model, safe='')}")
             template = properties.get("chat_template")
             default = "tools" in template if isinstance(template, str) else None
             abilities = properties.get("chat_template_caps") or {}
             self.calls_tools = abilities.get("supports_tools", default)
+            modalities = properties.get("modalities") or {}
+            self.takes_images = modalities.get("vision")
             generation = properties.get("default_generation_settings") or {}
             return whole_number(generation.get("n_ctx"), least=1)
         return None
@@ -289,9 +306,16 @@ def _window(tokens: int | None, source: str) -> Window | None:
     return Window(tokens, source) if tokens else None
 
 
-def _message(message: PromptMessage) -> dict[str, Any]:
-    """A message with the keys that the server wants back, in it and in its calls."""
+def _message(message: PromptMessage, *, official: bool) -> dict[str, Any]:
+    """A message with the keys that the server wants back, in it and in its calls.
+
+    OpenAI is told in what detail to look at pictures, because their tokens depend on it.
+    """
     formatted = openai_message(message)
+    if official and message.images:
+        for part in formatted["content"]:
+            if part["type"] == "image_url":
+                part["image_url"]["detail"] = IMAGE_DETAIL
     for block in message.thinking_for(CHAT):
         calls = formatted.get("tool_calls", ())
         for call, extra in zip(calls, block.get("tool_calls", ()), strict=False):

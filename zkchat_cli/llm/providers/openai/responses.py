@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from zkchat_cli.llm.base import MAX_CALL_ID, Options, Request, without_none
+from zkchat_cli.llm.base import MAX_CALL_ID, Options, Request, image_url, without_none
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, ReadEvent, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.providers.openai.chat_completions import TEMPERATURE_REFUSAL, OpenAIModel
-from zkchat_cli.llm.providers.openai.model_tables import NEVER_REASONING
+from zkchat_cli.llm.providers.openai.model_tables import IMAGE_DETAIL, NEVER_REASONING
 from zkchat_cli.llm.refusals import Refusal, leave_out
 from zkchat_cli.models.messages import ThinkingBlocks, ToolCall
 from zkchat_cli.models.prompts import PromptMessage, PromptTool
@@ -233,11 +233,22 @@ def _answer_items(message: PromptMessage) -> Iterator[dict[str, Any]]:
         if item["type"] == "reasoning":
             yield item
         elif item["type"] == "message" and texts:
-            yield {**item, "role": message.role, "content": texts.pop()}
+            yield {**item, "role": message.role, "content": _content(texts.pop(), message)}
         elif item["type"] == "function_call" and calls:
             yield _call_item(calls.pop(0))
     for call in calls:
         yield _call_item(call)
+
+
+def _content(text: str, message: PromptMessage) -> str | list[dict[str, Any]]:
+    """The text of a message, with its pictures if it has any."""
+    if not message.images:
+        return text
+    content: list[dict[str, Any]] = [{"type": "input_text", "text": text}]
+    for image in message.images:
+        url = image_url(image)
+        content.append({"type": "input_image", "image_url": url, "detail": IMAGE_DETAIL})
+    return content
 
 
 def _call_item(call: ToolCall) -> dict[str, Any]:
