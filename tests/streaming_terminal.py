@@ -15,6 +15,7 @@ from zkchat_cli.events import TextDelta
 from zkchat_cli.terminal.link_targets import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.streaming_view import StreamingView
+from zkchat_cli.views.live_budget import LiveBudget
 
 SEQUENCES = re.compile(r"\x1b(?:\[[\d;]*[mKJGAB]|\]8;(?:id=\d+)?;[!-~]*\x1b\\)")
 """All that may be written besides text."""
@@ -114,6 +115,7 @@ class Streaming:
                 **given,
             ),  # type: ignore[arg-type]
             opens,
+            budget=LiveBudget(),
             clock=lambda: self.now,
             ticking=False,
         )

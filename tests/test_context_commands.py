@@ -285,3 +285,24 @@ def test_a_turn_says_below_its_answer_what_a_compaction_saved(
     assert re.search(
         r"\n  Summarized \d+ messages: [\d,]+ → [\d,]+ tokens; undo: /compact undo\n", below
     )
+
+
+def test_before_the_first_message_the_figures_are_instructions_tools_memory_and_documents(
+    zkchat: Program,
+) -> None:
+    (zkchat.vault / "ZKCHAT.md").write_text("Be brief.")
+    usage = zkchat("context", "stats", "--json").json
+    assert usage["system_tokens"] > 0
+    assert usage["tool_tokens"] > 0
+    assert usage["message_tokens"] == usage["message_breakdown"]["memory"] > 0
+    assert "Compacts at" in zkchat("context", "stats").out
+    assert zkchat("context", "show", "--json").json["usage"] == usage
+    question = "What is in [[Filters]]?"
+    shown = zkchat("context", "show", "--next", question, "--json").json
+    assert "A filter is a line that says" in shown["messages"][-2]["content"]
+    assert shown["messages"][-1]["content"] == question
+    counted = zkchat("context", "stats", "--next", question, "--json").json
+    assert counted == shown["usage"]
+    assert counted["message_breakdown"]["documents"] > 0
+    assert zkchat("sessions", "list", "--json").json == []
+    assert zkchat("context", "stats", "gone").exit_status == 3

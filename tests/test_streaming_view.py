@@ -3,6 +3,7 @@ its status line.
 """
 
 import io
+import itertools
 import re
 import time
 from collections.abc import Callable
@@ -22,9 +23,14 @@ from zkchat_cli.events import (
     Waiting,
 )
 from zkchat_cli.models.messages import ToolCall, ToolRun
+from zkchat_cli.terminal.input_line import prompt_style
 from zkchat_cli.terminal.link_targets import NO_LINKS
+from zkchat_cli.terminal.palette import DARK, color_code
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.streaming_view import StatusLine, StreamingView
+from zkchat_cli.terminal.status_line import StatusLine
+from zkchat_cli.terminal.streaming_view import StreamingView
+from zkchat_cli.terminal.toolbar import Toolbar
+from zkchat_cli.views.live_budget import LiveBudget
 
 CALL = ToolCall(id="1", name="find_excerpts", arguments={"query": "moon"})
 BLOCKS = (
@@ -80,7 +86,7 @@ def test_the_status_line_fits_a_screen_that_became_narrower() -> None:
     terminal.live.update(PromptBuilt(make_usage(0), "the name of a model"))
     terminal.say(pieces_of("An answer that is told slowly", 4))
     assert (
-        "1 s · Ctrl-C stops · █░░░░░░ 7 / 29.5k · the name of a model · ~7 tokens"
+        "1 s · Ctrl-C stops · █░░░░░░ 0% ~7 / 29.5k · the name of a model · ~7 tokens"
         in terminal.terminal.rows()[1]
     )
     terminal.terminal.resize(10, 30)
@@ -185,7 +191,7 @@ def test_hostile_answers_take_linear_time(unit: str) -> None:
             color=True,
             err_is_terminal=False,
         )
-        live = StreamingView(screen, NO_LINKS, clock=lambda: 0.0, ticking=False)
+        live = StreamingView(screen, NO_LINKS, budget=None, clock=lambda: 0.0, ticking=False)
         began = time.process_time()
         live.add_answer(unit * (size // len(unit)))
         return time.process_time() - began
@@ -212,19 +218,63 @@ def test_the_status_line_shows_progress_and_disappears() -> None:
 @pytest.mark.parametrize(
     ("columns", "line"),
     [
-        (80, "5 s · Ctrl-C stops · ███░░░░ 14.7k / 29.5k · scripted · ~100 tokens"),
-        (60, "5 s · Ctrl-C stops · ███░░░░ 14.7k / 29.5k · scripted"),
-        (50, "5 s · Ctrl-C stops · ███░░░░ 14.7k / 29.5k"),
+        (80, "5 s · Ctrl-C stops · ███░░░░ 50% 14.7k / 29.5k · scripted · ~100 tokens"),
+        (60, "5 s · Ctrl-C stops · ███░░░░ 50% 14.7k / 29.5k · scripted"),
+        (50, "5 s · Ctrl-C stops · ███░░░░ 50% 14.7k / 29.5k"),
+        (49, "5 s · Ctrl-C stops · ███░░░░ 50% · scripted"),
         (16, "5 s"),
         (4, "5 "),
     ],
 )
 def test_a_narrow_status_line_drops_the_least_important_parts(columns: int, line: str) -> None:
-    assert answering().line(5.0, columns)[2:] == line
+    assert answering().line(5.0, columns).plain[2:] == line
+
+
+def test_the_status_line_shortens_what_is_done_for_the_bar() -> None:
+    status = answering()
+    status.update(CompactionStarted("the conversation needs 27,000 tokens", 27_000, 29_491))
+    bar = "5 s · Ctrl-C stops · ██████░ 92% 27.0k / 29.5k"
+    assert status.line(5.0, 79).plain[2:] == f"compacting: the conversatio… · {bar}"
+    assert status.line(5.0, 120).plain[2:] == (
+        f"compacting: the conversation needs 27,000 tokens · {bar} · scripted"
+    )
+
+
+@pytest.mark.parametrize(
+    ("total", "color"), [(20_000, "green"), (21_000, "yellow"), (27_000, "red")]
+)
+def test_rich_draws_the_bar_of_a_running_turn_in_the_colors_of_the_toolbar(
+    total: int, color: str
+) -> None:
+    out = io.StringIO()
+    screen = Screen(out, out, color=True, err_is_terminal=False, columns=lambda: 80, palette=DARK)
+    live = StreamingView(
+        screen, NO_LINKS, budget=LiveBudget(make_usage(total)), clock=ticking(), ticking=False
+    )
+    live.update(Waiting(3.0, "busy"))
+    live.close()
+    assert f"\x1b[38;5;{DARK[color]}m█" in out.getvalue()
+    [style] = [
+        style for style, text in Toolbar(usage=make_usage(total)).fragments(80) if "█" in text
+    ]
+    assert prompt_style(DARK).get_attrs_for_style_str(style).color == color_code(DARK[color])[1:]
+
+
+def ticking() -> Callable[[], float]:
+    """A clock on which each look takes a second."""
+    seconds = itertools.count()
+    return lambda: float(next(seconds))
+
+
+def test_without_a_budget_the_status_line_has_no_tokens() -> None:
+    status = StatusLine(0.0, None)
+    status.update(TextDelta("x" * 400))
+    status.update(PromptBuilt(make_usage(14_700), "scripted"))
+    assert status.line(5.0, 80).plain[2:] == "5 s · Ctrl-C stops · scripted"
 
 
 def answering() -> StatusLine:
-    status = StatusLine(0.0)
+    status = StatusLine(0.0, LiveBudget())
     status.update(TextDelta("x" * 400))
     status.update(PromptBuilt(make_usage(14_700), "scripted"))
     return status
@@ -240,9 +290,9 @@ def test_the_budget_bar_of_the_status_line_counts_results_and_streamed_text() ->
         )
     )
     status.update(TextDelta("x" * 4000))
-    assert "17.7k / 29.5k" in status.line(5.0, 80)
+    assert "60% ~17.7k / 29.5k" in status.line(5.0, 80).plain
     status.update(PromptBuilt(make_usage(16_200), "scripted"))
-    assert "16.2k / 29.5k" in status.line(5.0, 80)
+    assert "55% 16.2k / 29.5k" in status.line(5.0, 80).plain
 
 
 def test_a_wait_counts_down_in_place() -> None:
@@ -275,7 +325,9 @@ def test_reasoning_is_indented_markdown() -> None:
 def test_a_thread_moves_the_status_line_except_while_the_view_is_paused() -> None:
     out = io.StringIO()
     live = StreamingView(
-        Screen(out, out, color=True, err_is_terminal=False, columns=lambda: 80), NO_LINKS
+        Screen(out, out, color=True, err_is_terminal=False, columns=lambda: 80),
+        NO_LINKS,
+        budget=None,
     )
     try:
         waited(lambda: re.search(r". \d s", out.getvalue()) is not None)
@@ -283,7 +335,7 @@ def test_a_thread_moves_the_status_line_except_while_the_view_is_paused() -> Non
         before = out.getvalue()
         time.sleep(0.3)
         assert out.getvalue() == before
-        live.update(CompactionStarted("again"))
+        live.update(CompactionStarted("again", 9, 10))
         waited(lambda: "again" in out.getvalue())
     finally:
         live.close()

@@ -39,7 +39,11 @@ def toolbar_text(toolbar: Toolbar, width: int) -> str:
 @pytest.mark.parametrize(
     ("toolbar", "width", "text"),
     [
-        (Toolbar("offline", "notes", usage(12_100)), 80, " offline │ notes │ ██████░░░░░░░░ 41%"),
+        (
+            Toolbar("offline", "notes", usage(12_100)),
+            80,
+            " offline │ notes │ ██████░░░░░░░░ 41% │ 12.1k / 29.5k",
+        ),
         (
             Toolbar("offline", "notes", usage(12_100), typed=295),
             100,
@@ -51,16 +55,35 @@ def toolbar_text(toolbar: Toolbar, width: int) -> str:
             " offline │ notes │ ███░░░░ 42%",
         ),
         (Toolbar("offline", "notes", state="indexing 1/9"), 60, " indexing 1/9 │ offline │ notes"),
-        (Toolbar("m", "v", usage(21_000)), 60, " m │ v │ █████░░ 71% │ compacts at 80%"),
         (
-            Toolbar("m", "v", usage(25_000, due=True)),
+            Toolbar("m", "v", usage(21_000)),
             60,
-            " m │ v │ ██████░ 85% │ compaction is due (92%)",
+            " m │ v │ █████░░ 71% │ compacts at 80%",
+        ),
+        (
+            Toolbar("m", "v", usage(25_000)),
+            60,
+            " m │ v │ ██████░ 85% │ compacts with the next message",
+        ),
+        (
+            Toolbar("m", "v", usage(25_000), compacts=False),
+            60,
+            " m │ v │ ██████░ 85% │ /compact is due",
+        ),
+        (
+            Toolbar("a-long-name-of-a-model", "a-long-name-of-a-vault", usage(30_000)),
+            80,
+            " ██████████████ 102% │ 30.0k / 29.5k │ compacts with the next message",
+        ),
+        (
+            Toolbar("m", "v", usage(23_000), typed=593),
+            60,
+            " m │ ██████░ 80% │ compacts with the next message",
         ),
         (
             Toolbar("m", "v", usage(20_000), 1000, typed_estimated=True),
             80,
-            " m │ v │ ██████████░░░░ 71% │ next message: ~1.0k │ compacts at 80%",
+            " m │ v │ ██████████░░░░ 71% │ ~21.0k / 29.5k │ next message: ~1.0k",
         ),
         (
             Toolbar("a-long-name-of-a-model", "vault", usage(12_100), state="loading"),
@@ -103,14 +126,24 @@ def test_the_toolbar_never_needs_a_second_line(
 
 
 @pytest.mark.parametrize(
-    ("total", "color"), [(20_000, "ansigreen"), (21_000, "ansiyellow"), (27_000, "ansired")]
+    ("total", "color"),
+    [
+        (20_000, "green"),
+        (20_490, "green"),
+        (20_500, "yellow"),
+        (26_390, "yellow"),
+        (26_400, "red"),
+    ],
 )
 def test_the_bar_is_green_then_yellow_then_red(total: int, color: str) -> None:
     for toolbar in (
         Toolbar("m", "v", usage(total)),
         Toolbar("m", "v", usage(total - 7_000), typed=7_000),
     ):
-        assert [style for style, text in toolbar.fragments(80) if "█" in text] == [color]
+        styles = [style for style, text in toolbar.fragments(80) if "█" in text]
+        assert styles == [f"class:budget.{color}"]
+        percent = int(re.findall(r"(\d+)%", toolbar_text(toolbar, 80))[0])
+        assert ("green", "yellow", "red")[(percent >= 70) + (percent >= 90)] == color
 
 
 # lines with columns, styles and links

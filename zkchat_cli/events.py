@@ -39,9 +39,13 @@ class Notice(NamedTuple):
 
 
 class CompactionStarted(NamedTuple):
-    """The conversation is being made smaller."""
+    """The conversation is being made smaller. It needs so many `tokens`; at most `limit` are
+    sent.
+    """
 
     reason: str
+    tokens: int
+    limit: int
 
 
 class CompactionDone(NamedTuple):
@@ -52,7 +56,8 @@ class CompactionDone(NamedTuple):
 
 class PromptBuilt(NamedTuple):
     """The prompt of the next model call has been measured. This comes before each call; `speaker`
-    names the agent and the model that get the prompt.
+    names the agent and the model that get the prompt. `usage` has what the next turn's prompt will
+    have, too: not the recalled passages and the memory for this question alone.
     """
 
     usage: ContextUsage

@@ -13,6 +13,7 @@ from measuring import Goal, Row
 from zkchat_cli.terminal.link_targets import NO_LINKS
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.streaming_view import StreamingView
+from zkchat_cli.views.live_budget import LiveBudget
 
 CHARACTERS = 30_000
 DELTAS = 2_000
@@ -50,6 +51,7 @@ def figures(ground: Ground) -> Iterator[Row]:
                 lines=lambda: 24,
             ),
             NO_LINKS,
+            budget=LiveBudget(),
         )
         began = time.process_time()
         for delta in deltas:

@@ -25,6 +25,7 @@ from zkchat_cli.acp.updates import (
     replay,
     result_text,
     session_modes,
+    usage_updates,
 )
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
@@ -98,9 +99,9 @@ class NoteAgent:
     async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
         """Begin a conversation about the notes of a folder."""
         session = await self._run_work(lambda: self._open_session(Path(cwd), None))
-        await self._client.session_update(
-            session_id=session.conversation.id, update=available_commands()
-        )
+        figures = await self._run_work(lambda: list(usage_updates(session)))
+        for update in (available_commands(), *figures):
+            await self._client.session_update(session_id=session.conversation.id, update=update)
         return schema.NewSessionResponse(
             session_id=session.conversation.id, modes=session_modes(session)
         )
@@ -108,7 +109,9 @@ class NoteAgent:
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
         """Continue a conversation, and show its messages to the editor."""
         session = await self._run_work(lambda: self._open_session(Path(cwd), session_id))
-        for update in (*replay(session.history, session.vault.root), available_commands()):
+        figures = await self._run_work(lambda: list(usage_updates(session)))
+        messages = replay(session.history, session.vault.root)
+        for update in (*messages, available_commands(), *figures):
             await self._client.session_update(session_id=session_id, update=update)
         return schema.LoadSessionResponse(modes=session_modes(session))
 
@@ -133,6 +136,8 @@ class NoteAgent:
         """Let another agent answer from now on; the protocol calls it a mode."""
         session = self._session(session_id)
         await self._run_work(lambda: session.runtimes.use_agent(mode_id))
+        for update in await self._run_work(lambda: list(usage_updates(session))):
+            await self._client.session_update(session_id=session_id, update=update)
         return schema.SetSessionModeResponse()
 
     async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
@@ -252,6 +257,7 @@ class NoteAgent:
         shown = result_text(result)
         if shown:
             self._send(answer_chunk(shown))
+        self._send_usage(session)
         new_mode = session_modes(session).current_mode_id
         if new_mode != mode:
             update = schema.CurrentModeUpdate(
@@ -277,7 +283,12 @@ class NoteAgent:
                     reason = STOP_REASONS.get(event.report.finish_reason, END)
                 for update in event_updates(event, session):
                     self._send(update)
+        self._send_usage(session)
         return reason
+
+    def _send_usage(self, session: ZkChatSession) -> None:
+        for update in usage_updates(session):
+            self._send(update)
 
     def _approve_change(self, change: Change) -> Decision:
         """Ask about a proposed change, and show its diffs."""

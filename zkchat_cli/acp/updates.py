@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from zkchat_cli import events, slash
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.marks import read_marks
-from zkchat_cli.errors import on_one_line
+from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models.messages import ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.slash.base import CommandResult
@@ -65,6 +66,20 @@ def _end_updates(report: TurnReport, session: ZkChatSession) -> Iterator[Any]:
     yield schema.SessionInfoUpdate(
         session_update="session_info_update", title=session.conversation.title
     )
+
+
+def usage_updates(session: ZkChatSession) -> Iterator[Any]:
+    """How many tokens the next prompt will have, of those that are sent at most.
+
+    Nothing if the settings hide tokens, or if there is no such prompt.
+    """
+    if not session.runtime.settings.context.show_token_count:
+        return
+    with suppress(ZkchatError):
+        usage = session.usage
+        yield schema.UsageUpdate(
+            session_update="usage_update", used=usage.total_tokens, size=usage.effective_limit
+        )
 
 
 def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Any]:

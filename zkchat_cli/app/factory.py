@@ -83,6 +83,11 @@ class App:
         """
         return self.store.find(id_, str(self.vault.root))
 
+    @property
+    def has_conversations(self) -> bool:
+        """Whether a conversation about the notes of this vault is stored. Raises StoreError."""
+        return bool(self.store.conversations(str(self.vault.root), 1))
+
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
         """A session on a stored conversation, with the agent of that, or on a new one. The agent
         that --agent names counts more.

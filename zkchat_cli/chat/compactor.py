@@ -87,7 +87,11 @@ class Compactor:
             step = self._cheapest_step()
         if step.done is None and step.fold is None:
             return self._unchanged
-        yield events.CompactionStarted(request.reason or "requested by you")
+        yield events.CompactionStarted(
+            request.reason or "requested by you",
+            self._unchanged.tokens_before,
+            self.runtime.budget.effective_limit,
+        )
         done = step.done
         if step.fold is not None:
             done = yield from self._fold(step.fold, step.masking)

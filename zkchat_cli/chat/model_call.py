@@ -11,6 +11,7 @@ from zkchat_cli.chat.server_count import cut_notices, learn_count, prompt_reques
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.storable import storable_call, storable_thinking
 from zkchat_cli.chat.turn import TurnInProgress
+from zkchat_cli.context.usage import measure_lasting
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import StreamFailed, StreamFinished
 from zkchat_cli.models.messages import ToolCall
@@ -38,7 +39,8 @@ def call_model(
         usage.total_tokens,
     )
     yield from prompts.memory(runtime).pop_notices()
-    yield events.PromptBuilt(usage, runtime.speaker_label)
+    lasting = measure_lasting(prompt, runtime.budget, runtime.counter)
+    yield events.PromptBuilt(lasting, runtime.speaker_label)
     prompts.remember_tools(turn.user.id, prompt)
     if runtime.settings.references.enabled:
         # The answer's references include these summaries

@@ -205,10 +205,18 @@ class CommandContext:
             self.screen.warn(warning.message, warning.hint)
 
     @contextmanager
-    def open_session(self, id_: str | None, *, indexed: bool = False) -> "Iterator[ZkChatSession]":
-        """A session on a stored conversation, for inspection; `indexed`: update the index first."""
+    def open_session(
+        self, id_: str | None, *, indexed: bool = False, may_be_new: bool = False
+    ) -> "Iterator[ZkChatSession]":
+        """A session on a stored conversation, for inspection; `indexed`: update the index first.
+
+        If it `may_be_new`, a vault without a conversation gets a session on a new one, which is not
+        stored.
+        """
         with self.open_app() as app:
-            conversation = app.find(id_)
+            conversation = None
+            if not may_be_new or id_ is not None or app.has_conversations:
+                conversation = app.find(id_)
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)

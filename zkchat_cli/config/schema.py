@@ -142,7 +142,7 @@ class ContextSettings(Section):
     )
     show_token_count: bool = Field(
         True,
-        description="show the budget bar in the toolbar, and the tokens used below each answer",
+        description="show the budget bar, and the tokens used below each answer",
     )
 
     @model_validator(mode="after")

@@ -10,6 +10,7 @@ from zkchat_cli.models.prompts import (
     BudgetStatus,
     CompactionDue,
     ContextUsage,
+    Prompt,
     PromptKind,
     PromptMessage,
     PromptTool,
@@ -66,6 +67,25 @@ def measure_usage(
         by_characters=counter.problem is not None,
         compaction=compaction,
     )
+
+
+def measure_lasting(prompt: Prompt, budget: Budget, counter: TokenCounter) -> ContextUsage:
+    """The tokens of what a prompt shares with that of the next turn.
+
+    Recalled passages, memory for the question, the reminder how to cite and reasoning are for this
+    turn alone.
+    """
+    lasting: list[PromptMessage] = []
+    for message in prompt.messages:
+        if message.kind == "recalled":
+            continue
+        if message.kind in ("memory", "system") and message.role != "system":
+            continue
+        if message.thinking_tokens:
+            tokens = message.tokens - message.thinking_tokens
+            message = message.model_copy(update={"tokens": tokens, "thinking_tokens": 0})
+        lasting.append(message)
+    return measure_usage(lasting, prompt.tools, budget, counter, prompt.usage.compaction)
 
 
 def _status(used: int, budget: int, lent: int = 0) -> BudgetStatus:

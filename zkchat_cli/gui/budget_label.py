@@ -4,7 +4,7 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import Qt
 
 from zkchat_cli.models.prompts import ContextUsage
-from zkchat_cli.views.text import CELLS, BudgetBar
+from zkchat_cli.views.text import CELLS, BudgetBar, compaction_words
 
 _COLORS = (
     "royalblue",
@@ -51,12 +51,18 @@ class BudgetLabel(QtWidgets.QLabel):
         self.components["conversation"] += more
         bar = BudgetBar(usage.total_tokens + more, usage.effective_limit, estimated=usage.estimated)
         figures = f"{bar.figures} ({bar.percent})"
+        compaction = usage.compaction
+        words = ""
+        if compaction.due:
+            words = compaction_words(bar.used, compaction.at, by_itself=compaction.runs_first)
+        if words:
+            figures += f", {words}"
         self.setText(f"{self._bar_html(bar)} {figures}")
-        words = ", ".join(
+        parts = ", ".join(
             f"{name} {tokens:,}" for name, tokens in self.components.items() if tokens
         )
-        self.setToolTip(f"{words}. Click for the context and the exact prompt.")
-        self.setAccessibleDescription(f"{figures}: {words}")
+        self.setToolTip(f"{parts}. Click for the context and the exact prompt.")
+        self.setAccessibleDescription(f"{figures}: {parts}")
 
     def _bar_html(self, bar: BudgetBar) -> str:
         cells = ""

@@ -8,8 +8,7 @@ from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.gui.budget_label import BudgetLabel
 from zkchat_cli.gui.transcript import TranscriptView
-from zkchat_cli.models.prompts import ContextUsage
-from zkchat_cli.tokens.counter import estimate_tokens
+from zkchat_cli.views.live_budget import LiveBudget
 from zkchat_cli.views.turn_steps import tool_line
 
 
@@ -24,19 +23,15 @@ class RunningTurn:
         self.error: ZkchatError | None = None
         self._answer = ""
         self._notices: list[str] = []
-        # Characters of the answer that the last measured prompt includes
-        self._counted = 0
+        self._live_budget = LiveBudget()
         self._transcript = transcript
         self._budget = budget
         self._state = state
 
     def show(self, event: events.Event) -> None:
         """Show one event."""
-        usage: ContextUsage | None = None
+        self._live_budget.update(event)
         match event:
-            case events.PromptBuilt(measured, _):
-                usage = measured
-                self._counted = len(self._answer)
             case events.TextDelta(text):
                 self._answer += text
                 # The budget is drawn as seldom as the answer, which waits for its next drawing
@@ -55,7 +50,7 @@ class RunningTurn:
                 note = _step_note(event)
                 if note:
                     self._transcript.add_note(note)
-        self._budget.show_usage(usage, estimate_tokens(self._answer[self._counted :]))
+        self._budget.show_usage(self._live_budget.usage, self._live_budget.more)
 
     def finish(self, *, stopped: bool) -> Sequence[str]:
         """End the turn, and return the notices to show for it.

@@ -25,6 +25,11 @@ class ChatStatusBar(QtWidgets.QStatusBar):
         for widget in (self.typed, self.speaker, self.budget):
             self.addPermanentWidget(widget)
 
+    def hide_tokens(self) -> None:
+        """Show no figures of tokens, because the settings say so."""
+        self.typed.hide()
+        self.budget.hide()
+
     def show_speaker(self, name: str) -> None:
         """Name the agent and the model that answer."""
         self.speaker.setText(truncate(name, MAX_SPEAKER))

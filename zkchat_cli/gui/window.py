@@ -211,6 +211,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.app = app
         self.session = session
         warnings = [on_one_line(*each) for each in app.warnings(session)]
+        if not app.loaded.values.context.show_token_count:
+            self._status.hide_tokens()
 
         def show_progress(done: int, total: int) -> None:
             raise_if_stopped()

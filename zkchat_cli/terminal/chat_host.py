@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 # Imported only for types: the first prompt is drawn before the session's modules are loaded
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.models.prompts import ContextUsage
     from zkchat_cli.terminal.screen import Screen
 
 
@@ -19,6 +20,10 @@ class ChatHost(Protocol):
     next_input: str
     # While this is true, the background computes no vectors
     turn_is_running: bool
+
+    @property
+    def usage(self) -> "ContextUsage | None":
+        """The figures that the toolbar shows; None before the first measurement."""
 
     @property
     def screen(self) -> "Screen":

@@ -154,7 +154,7 @@ def _take_turn(events: Generator[Event, None, None], chat: ChatHost) -> None:
     chat.turn_is_running = True
     try:
         with closing(events) as turn:
-            last = show_turn(turn, screen, screen.print, _display_options(session))
+            last = show_turn(turn, screen, screen.print, _display_options(chat))
     finally:
         chat.turn_is_running = False
     if isinstance(last, TurnFailed):
@@ -164,7 +164,8 @@ def _take_turn(events: Generator[Event, None, None], chat: ChatHost) -> None:
         _print_related(session, screen)
 
 
-def _display_options(session: ZkChatSession) -> DisplayOptions:
+def _display_options(chat: ChatHost) -> DisplayOptions:
+    session = chat.session
     settings = session.runtime.settings
     return DisplayOptions(
         settings.references.max_displayed,
@@ -172,6 +173,8 @@ def _display_options(session: ZkChatSession) -> DisplayOptions:
         detail=settings.chat.show_details,
         costs=settings.context.show_token_count,
         links=_link_targets(session),
+        budget=settings.context.show_token_count,
+        usage=chat.usage,
     )
 
 

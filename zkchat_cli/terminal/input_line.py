@@ -22,12 +22,12 @@ from prompt_toolkit.styles import Style
 from zkchat_cli.completion.input_completer import InputCompleter
 from zkchat_cli.completion.typed_text import match_typed
 from zkchat_cli.terminal.key_bindings import exit_prompt, prompt_keys
-from zkchat_cli.terminal.palette import Palette
+from zkchat_cli.terminal.palette import Palette, color_code
 from zkchat_cli.terminal.quit_hint import QuitHint
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.toolbar import Toolbar
+from zkchat_cli.terminal.toolbar import BUDGET_STYLE, Toolbar
 from zkchat_cli.terminal.vault_history import VaultHistory
-from zkchat_cli.views.text import PROMPT
+from zkchat_cli.views.text import BAR_COLORS, PROMPT
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
@@ -40,11 +40,6 @@ STYLE = {
     "completion-menu.completion.current": "noreverse bg:#444444 #ffffff",
 }
 CONTINUATION = "… "
-# The grays of xterm's 256 colors: the number of the first one, its brightness and the step to the
-# next one
-_FIRST_GRAY = 232
-_GRAY_BRIGHTNESS = 8
-_GRAY_STEP = 10
 
 
 class InputLine:
@@ -91,7 +86,7 @@ class InputLine:
             tempfile_suffix=".md",
             placeholder=self._placeholder_text,
             color_depth=None if screen.color else ColorDepth.DEPTH_1_BIT,
-            style=Style.from_dict(STYLE),
+            style=prompt_style(screen.palette),
         )
         # Puts the toolbar right below the line
         self._session.layout.current_window.dont_extend_height = Always()
@@ -208,8 +203,17 @@ def _gray(palette: Palette | None) -> str:
     """The color of the placeholder, in prompt_toolkit's notation."""
     if palette is None:
         return "ansibrightblack"
-    brightness = _GRAY_BRIGHTNESS + _GRAY_STEP * (palette["dim"] - _FIRST_GRAY)
-    return f"#{brightness:02x}{brightness:02x}{brightness:02x}"
+    return color_code(palette["dim"])
+
+
+def prompt_style(palette: Palette | None) -> Style:
+    """The styles of the input line, with the budget bar in the colors that rich uses while a turn
+    runs.
+    """
+    styles = dict(STYLE)
+    for name in BAR_COLORS:
+        styles[f"{BUDGET_STYLE}.{name}"] = color_code(palette[name]) if palette else f"ansi{name}"
+    return Style.from_dict(styles)
 
 
 class ChatCompleter(Completer):

@@ -15,6 +15,25 @@ EITHER: Palette = {"green": 29, "yellow": 131, "red": 163, "cyan": 63, "magenta"
 """For an unknown background: equally readable on black and on white."""
 
 
+# xterm's colors from 16 on are a cube with these steps, then grays
+_FIRST_OF_CUBE = 16
+_CUBE_STEPS = (0, 95, 135, 175, 215, 255)
+_FIRST_GRAY = 232
+_GRAY_BRIGHTNESS = 8
+_GRAY_STEP = 10
+
+
+def color_code(number: int) -> str:
+    """One of xterm's colors from 16 on in the form `#5fd787`, which prompt_toolkit takes."""
+    if number >= _FIRST_GRAY:
+        brightness = _GRAY_BRIGHTNESS + _GRAY_STEP * (number - _FIRST_GRAY)
+        return f"#{brightness:02x}{brightness:02x}{brightness:02x}"
+    steps = len(_CUBE_STEPS)
+    red, rest = divmod(number - _FIRST_OF_CUBE, steps * steps)
+    green, blue = divmod(rest, steps)
+    return f"#{_CUBE_STEPS[red]:02x}{_CUBE_STEPS[green]:02x}{_CUBE_STEPS[blue]:02x}"
+
+
 def choose_palette(background: str, env: Mapping[str, str]) -> Palette | None:
     """The colors for a `dark` or `light` background; any other word means the one that the
     environment tells.

@@ -26,6 +26,7 @@ from zkchat_cli.views.text import PROMPT
 # Imported only for types: a session's modules are loaded after the prompt is drawn
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.models.prompts import ContextUsage
     from zkchat_cli.terminal.plain_input import PlainInputLine
 
 # Seconds until a waiting line shows what it waits for, and between its updates
@@ -53,6 +54,7 @@ class Repl:
         self._keep_history = keep_history
         self._has_session = False
         self.turn_is_running = False
+        self.usage: ContextUsage | None = None
         # The time of the last change of the line, in seconds of the monotonic clock
         self._typed_at = float("-inf")
         self._background = BackgroundLoader(start_session, self)
@@ -133,7 +135,7 @@ class Repl:
             from zkchat_cli.terminal import command_runner
 
             running = command_runner.handle_line(line, self, self._interrupts.stoppable)
-            self._prompt.update(**measure_prompt(self.session))
+            self._show_usage(self.session)
 
     # the background, and its results
 
@@ -148,6 +150,12 @@ class Repl:
         tokens, estimated = session.count_typed(line)
         self._prompt.update(typed=tokens, typed_estimated=estimated)
 
+    def _show_usage(self, session: "ZkChatSession") -> None:
+        """Show in the toolbar what the next prompt of a session will have."""
+        measured = measure_prompt(session)
+        self.usage = measured["usage"]
+        self._prompt.update(**measured)
+
     # called by the background thread
 
     def notify(self) -> None:
@@ -158,7 +166,7 @@ class Repl:
         """Show how full the window is, and the tokens of the line being typed."""
         session = self.current()
         if session is not None:
-            self._prompt.update(**measure_prompt(session))
+            self._show_usage(session)
             self._count_typed(session, self._prompt.text)
 
     def is_busy(self) -> bool:

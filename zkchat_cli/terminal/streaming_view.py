@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from rich.cells import cell_len, chop_cells, split_graphemes
+from rich.cells import split_graphemes
 from rich.color import ColorSystem
 from rich.console import Console
 from rich.segment import Segment
@@ -23,24 +23,16 @@ from rich.text import Text
 from zkchat_cli import events
 from zkchat_cli.terminal.link_targets import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.status_line import FRAME_TIME, StatusLine
 from zkchat_cli.terminal.streaming_markdown import StreamingMarkdown
-from zkchat_cli.text.sanitize import sanitize, sanitize_name
-from zkchat_cli.text.truncate import format_arguments, truncate
-from zkchat_cli.views.text import BudgetBar
+from zkchat_cli.text.sanitize import sanitize
+from zkchat_cli.views.live_budget import LiveBudget
 
 # Shortest time between two drawings, in seconds, and as a multiple of the last drawing's duration
 MIN_INTERVAL = 1 / 30
 IDLE_FACTOR = 9
 # Seconds before the status line appears: for a faster answer it would only flicker
 STATUS_DELAY = 0.4
-
-# A rough figure for prose: single deltas cannot be counted exactly, and the end of the turn has the
-# exact figures
-BYTES_PER_TOKEN = 4
-FRAME_TIME = 0.12
-BAR_CELLS = 7
-MAX_ARGUMENTS = 44
-_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _UNSURE = re.compile(
     "[\u00ad\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff"
     "\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
@@ -53,64 +45,6 @@ class ScreenSize(NamedTuple):
 
     columns: int
     lines: int
-
-
-class StatusLine:
-    """Collects what happens in a turn.
-
-    `began_at` is its begin, in seconds of the caller's clock.
-    """
-
-    def __init__(self, began_at: float) -> None:
-        self._began_at = began_at
-        self._activity = ""
-        self._speaker = ""
-        # Tokens that have arrived
-        self._tokens = 0.0
-        # Tokens of the prompt, without those that have arrived, and the limit; that is unknown
-        # before the first prompt
-        self._used = 0
-        self._limit = 0
-
-    def update(self, event: events.Event) -> None:
-        """Use an event."""
-        self._activity = ""
-        match event:
-            case events.PromptBuilt(usage, speaker):
-                self._speaker = sanitize_name(speaker)
-                self._limit = usage.effective_limit
-                self._used = usage.total_tokens - round(self._tokens)
-            case events.TextDelta(text) | events.ReasoningDelta(text):
-                self._tokens += len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN
-            case events.ToolCallStarted(call):
-                arguments = truncate(format_arguments(call.arguments), MAX_ARGUMENTS)
-                self._activity = sanitize_name(f"{call.name} {arguments}".rstrip())
-            case events.ToolCallFinished(_, run, _):
-                self._used += run.tokens
-            case events.CompactionStarted(why):
-                self._activity = sanitize_name(f"compacting: {why}")
-            case events.Waiting(seconds, reason):
-                self._activity = sanitize_name(f"again in {max(1, round(seconds))} s: {reason}")
-
-    def line(self, now: float, columns: int) -> str:
-        """The line at time `now`, with as many of its parts as fit into so many columns."""
-        bar = BudgetBar(self._used + round(self._tokens), self._limit, BAR_CELLS)
-        parts = (
-            self._activity,
-            f"{now - self._began_at:.0f} s",
-            "Ctrl-C stops",
-            f"{bar.bar} {bar.figures}" if self._limit else "",
-            self._speaker,
-            f"~{self._tokens:.0f} tokens" if self._tokens else "",
-        )
-        first, *rest = [part for part in parts if part]
-        line = f"{_SPINNER[int(now / FRAME_TIME) % len(_SPINNER)]} {first}"
-        for part in rest:
-            longer = f"{line} · {part}"
-            if cell_len(longer) > columns:
-                break
-            line = longer
-        return chop_cells(line, max(1, columns))[0]
 
 
 def redraw(
@@ -178,7 +112,8 @@ def _placed(text: str, column: int) -> tuple[str, int]:
 class StreamingView:
     """The screen while a turn runs: everything is written through it.
 
-    With `ticking`, a thread draws while no text arrives. `close` it however the turn ends.
+    With a `budget` the status line has its bar. With `ticking`, a thread draws while no text
+    arrives. `close` it however the turn ends.
     """
 
     def __init__(
@@ -186,6 +121,7 @@ class StreamingView:
         screen: Screen,
         links: LinkTargets,
         *,
+        budget: LiveBudget | None,
         clock: Callable[[], float] = time.monotonic,
         ticking: bool = True,
     ) -> None:
@@ -198,7 +134,7 @@ class StreamingView:
         self._clock = clock
         self._lock = threading.RLock()
         self._began_at = clock()
-        self._status = StatusLine(self._began_at)
+        self._status = StatusLine(self._began_at, budget)
         self._stream: StreamingMarkdown | None = None
         self._is_answer = False
         self._needs_gap = False
@@ -292,7 +228,7 @@ class StreamingView:
             final, rows = self._stream.render(max(2, columns - 1), final=end)
         rows = _last_rows(rows, max(1, lines // 3))
         if not end and now - self._began_at >= STATUS_DELAY:
-            rows = [*rows, Text(self._status.line(now, columns - 1), "dim")]
+            rows = [*rows, self._status.line(now, columns - 1)]
         text = erased + redraw(self._rows, final, rows, self._console)
         self._rows = rows
         if text:

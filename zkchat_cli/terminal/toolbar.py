@@ -10,7 +10,7 @@ from prompt_toolkit.utils import get_cwidth
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.text import YELLOW_FROM, BudgetBar, short_count
+from zkchat_cli.views.text import YELLOW_FROM, BudgetBar, compaction_words, short_count
 
 # Imported only for types: the first toolbar is drawn without the session's modules
 if TYPE_CHECKING:
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 # Most characters of the names of model and vault, and of the background work
 MAX_NAME = 24
 # Fewest columns for a bar with figures
-FIGURES_FROM = 100
+FIGURES_FROM = 80
 # Smallest share of the limit for which the tokens of the line being typed are shown
 SHOWN_SHARE = 0.01
+# The class of the bar's styles, before its color
+BUDGET_STYLE = "budget"
 # Cells of the budget bar on narrow screens, and on wide ones
 MIN_CELLS = 4
 CELLS_FROM = ((80, 14), (60, 7))
@@ -39,10 +41,10 @@ class Rank(IntEnum):
     BAR = auto()
     STATE = auto()
     COMPACTION_DUE = auto()
+    FIGURES = auto()
     MODEL = auto()
     NEXT_MESSAGE = auto()
     VAULT = auto()
-    FIGURES = auto()
     COMPACTS_AT = auto()
 
 
@@ -58,7 +60,8 @@ class Toolbar(NamedTuple):
 
     `usage` is None until the first prompt has been measured. The bar includes the tokens of the
     line that is being `typed`. `state` names the background work (`indexing 120/4000`). Without
-    `show_tokens` there is no bar. Empty parts are left out.
+    `show_tokens` there is no bar. With `compacts`, a compaction that is due runs by itself. Empty
+    parts are left out.
     """
 
     model: str = ""
@@ -68,6 +71,7 @@ class Toolbar(NamedTuple):
     typed_estimated: bool = False
     state: str = ""
     show_tokens: bool = True
+    compacts: bool = True
 
     def fragments(self, width: int) -> Fragments:
         """The toolbar in `width` columns: as many of its parts as fit, from left to right."""
@@ -97,7 +101,8 @@ class Toolbar(NamedTuple):
             _cells(width),
             estimated=usage.estimated or is_estimated,
         )
-        parts = [ToolbarPart(Rank.BAR, [(f"ansi{bar.color}", bar.bar), ("", f" {bar.percent}")])]
+        style = f"class:{BUDGET_STYLE}.{bar.color}"
+        parts = [ToolbarPart(Rank.BAR, [(style, bar.bar), ("", f" {bar.percent}")])]
         if width >= FIGURES_FROM:
             parts.append(_plain_part(Rank.FIGURES, bar.figures))
         if self.typed > SHOWN_SHARE * limit:
@@ -105,15 +110,17 @@ class Toolbar(NamedTuple):
             parts.append(
                 _plain_part(Rank.NEXT_MESSAGE, f"next message: {mark}{short_count(self.typed)}")
             )
-        compaction = usage.compaction
-        # The bar shows the prompt that is sent, which is made to fit
-        if compaction.due:
-            share = BudgetBar(compaction.tokens or 0, limit).percent
-            parts.append(_plain_part(Rank.COMPACTION_DUE, f"compaction is due ({share})"))
-        elif bar.share >= YELLOW_FROM and compaction.at is not None:
-            share = BudgetBar(compaction.at, limit).percent
-            parts.append(_plain_part(Rank.COMPACTS_AT, f"compacts at {share}"))
-        return parts
+        return [*parts, *self._compaction(bar, usage.compaction.at)]
+
+    def _compaction(self, bar: BudgetBar, at: int | None) -> list[ToolbarPart]:
+        """When the conversation is compacted: `at` so many tokens, never if that is None."""
+        words = compaction_words(bar.used, at, by_itself=self.compacts)
+        if words:
+            return [_plain_part(Rank.COMPACTION_DUE, words)]
+        if at is None or bar.rounded_percent < YELLOW_FROM:
+            return []
+        share = BudgetBar(at, bar.limit).percent
+        return [_plain_part(Rank.COMPACTS_AT, f"compacts at {share}")]
 
 
 def _plain_part(rank: Rank, text: str) -> ToolbarPart:
@@ -144,7 +151,12 @@ def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
 
     There is no usage if the vault cannot be read: a message will report the problem.
     """
+    runtime = session.runtime
     usage = None
     with suppress(ZkchatError):
         usage = session.usage
-    return {"usage": usage, "model": session.runtime.speaker_label}
+    return {
+        "usage": usage,
+        "model": runtime.speaker_label,
+        "compacts": runtime.compacts_when_due,
+    }

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models.messages import ToolRun
+from zkchat_cli.models.prompts import ContextUsage
 from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.link_targets import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.plain_turn_view import PlainTurnView, RemarkPrinter
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.views.live_budget import LiveBudget
 from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, short_count, usage_text
 from zkchat_cli.views.turn_steps import describe_compaction, tool_line, tools_line
@@ -27,7 +29,8 @@ class DisplayOptions(NamedTuple):
 
     `max_sources` is the length of the list of sources, 0 for none. `detail` adds tool calls,
     timings and tokens; `costs` adds a line with time and tokens. `hints` are the commands to
-    suggest.
+    suggest. With `budget` the status line shows how full the context window is, at first by the
+    `usage` from before the turn.
     """
 
     max_sources: int
@@ -36,6 +39,8 @@ class DisplayOptions(NamedTuple):
     costs: bool = False
     links: LinkTargets = NO_LINKS
     hints: CommandHints = IN_CHAT
+    budget: bool = True
+    usage: ContextUsage | None = None
 
 
 def show_turn(
@@ -53,7 +58,8 @@ def show_turn(
         # This loads rich and markdown-it, which a pipe does not need
         from zkchat_cli.terminal import streaming_view
 
-        view = streaming_view.StreamingView(screen, display.links)
+        budget = LiveBudget(display.usage) if display.budget else None
+        view = streaming_view.StreamingView(screen, display.links, budget=budget)
     else:
         view = PlainTurnView(screen, print_remark)
     renderer = TurnRenderer(view, screen, display)

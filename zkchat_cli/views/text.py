@@ -19,11 +19,14 @@ PROMPT = "you › "
 MOST_PROBLEMS = 3
 # Columns of a bar
 CELLS = 20
-# Shares of a budget from which on its bar is yellow, and red
-YELLOW_FROM = 0.7
-RED_FROM = 0.9
-# The largest share that is shown, 999 %
-_MAX_SHARE = 9.99
+# Percent of a budget, as they are shown, from which on its bar is yellow, and red
+YELLOW_FROM = 70
+RED_FROM = 90
+BAR_COLORS = ("green", "yellow", "red")
+# Percent are rounded to the nearest number, a half upwards
+_HALF = 0.5
+# The largest share that is shown, in percent
+_MAX_PERCENT = 999
 _TIMES = {1: "once", 2: "twice"}
 _SPOKEN_SIGNS = {
     "✓": "ok: ",
@@ -177,10 +180,10 @@ class BudgetBar(NamedTuple):
 
     @property
     def color(self) -> str:
-        """The color of the bar: green, yellow or red."""
-        if self.share < YELLOW_FROM:
+        """The color of the bar: green, yellow or red, by the percent that are shown."""
+        if self.rounded_percent < YELLOW_FROM:
             return "green"
-        return "yellow" if self.share < RED_FROM else "red"
+        return "yellow" if self.rounded_percent < RED_FROM else "red"
 
     @property
     def bar(self) -> str:
@@ -190,15 +193,29 @@ class BudgetBar(NamedTuple):
         return "█" * filled + "░" * (self.cells - filled)
 
     @property
+    def rounded_percent(self) -> int:
+        """The share in percent, as it is shown."""
+        return min(_MAX_PERCENT, int(100 * self.share + _HALF))
+
+    @property
     def percent(self) -> str:
         """The share in percent: `12%`"""
-        return f"{min(self.share, _MAX_SHARE):.0%}"
+        return f"{self.rounded_percent}%"
 
     @property
     def figures(self) -> str:
         """Used tokens and limit: `~812 / 12.1k`"""
         mark = "~" if self.estimated else ""
         return f"{mark}{short_count(self.used)} / {short_count(self.limit)}"
+
+
+def compaction_words(used: int, at: int | None, *, by_itself: bool) -> str:
+    """The words beside a bar of `used` tokens if a compaction is due, `at` fewer tokens: it runs
+    `by_itself`, or not. Otherwise empty.
+    """
+    if at is None or used <= at:
+        return ""
+    return "compacts with the next message" if by_itself else "/compact is due"
 
 
 def times_text(count: int) -> str:

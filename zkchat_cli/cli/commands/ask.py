@@ -198,7 +198,8 @@ def _rename_after_question(session: "ZkChatSession", question: _Question) -> Non
 def _print_text(session: "ZkChatSession", turn: "Iterable[events.Event]", output: _Output) -> None:
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
 
-    display = DisplayOptions(output.max_sources, hints=output.hints)
+    budget = session.runtime.settings.context.show_token_count
+    display = DisplayOptions(output.max_sources, hints=output.hints, budget=budget)
     last = show_turn(turn, output.screen, remark_printer(output.screen), display)
     _completed_report(last)
     session.flush()

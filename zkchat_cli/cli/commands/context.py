@@ -59,7 +59,7 @@ def show(
         }
         ctx.print_result(document, prompts.sent_prompts_text(past))
         return
-    with ctx.open_session(id_, indexed=next_ is not None) as session:
+    with ctx.open_session(id_, indexed=next_ is not None, may_be_new=True) as session:
         prompt = session.prompt(next_)
     ctx.print_result(prompt, prompts.prompt_text(prompt))
 
@@ -106,13 +106,23 @@ def diff(
     ctx.print_result(document, prompts.prompt_diff_text(before, after, found))
 
 
-@command(COMMAND, *options.PROMPT)
-def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
-    """Tokens per component against the budgets, and how to reduce the largest."""
+@command(COMMAND, *options.PROMPT, examples=['zkchat context stats --next "Why [[Filters]]?"'])
+def stats(
+    ctx: CommandContext,
+    id_: options.ConversationArgument = None,
+    next_: Annotated[
+        str | None,
+        Option("--next", metavar="TEXT", help="Add this message, with the notes that it names."),
+    ] = None,
+) -> None:
+    """Tokens of the next prompt per component against the budgets, and how to reduce the largest.
+
+    Before the first message, these are instructions, tools and memory.
+    """
     from zkchat_cli.views import token_usage
 
-    with ctx.open_session(id_) as session:
-        prompt = session.prompt()
+    with ctx.open_session(id_, indexed=next_ is not None, may_be_new=True) as session:
+        prompt = session.prompt(next_)
         columns = shutil.get_terminal_size((token_usage.WIDTH, 24)).columns
         ctx.print_result(
             prompt.usage, token_usage.usage_lines(prompt, session.history, columns, IN_SHELL)
@@ -144,7 +154,7 @@ def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> Non
 
     with ctx.open_app() as app:
         # Project memory exists even before any conversation
-        stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)
+        stored = id_ is not None or app.has_conversations
         session = app.session(app.find(id_) if stored else None)
         items = session.memory_items()
         root_items = session.memory.project_items(
