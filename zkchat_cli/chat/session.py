@@ -181,8 +181,8 @@ class ZkChatSession:
 
     def prompt(self, next_text: str | None = None) -> Prompt:
         """The prompt of the next model call, with `next_text` as the user's message or without one.
-        Without one, it may exceed the limit: then a compaction is due with the next message. A
-        mentioned agent gets its own prompt.
+        If a compaction is due with that message, a prompt without one has all turns that the limit
+        allows. A mentioned agent gets its own prompt.
         """
         self.runtimes.refresh_tools()
         runtime, current = self._next_message(next_text)

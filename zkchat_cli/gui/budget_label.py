@@ -4,7 +4,7 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import Qt
 
 from zkchat_cli.models.prompts import ContextUsage
-from zkchat_cli.views.text import CELLS, BudgetBar, compaction_words
+from zkchat_cli.views.text import CELLS, BudgetBar, ConversationSize
 
 _COLORS = (
     "royalblue",
@@ -52,9 +52,8 @@ class BudgetLabel(QtWidgets.QLabel):
         bar = BudgetBar(usage.total_tokens + more, usage.effective_limit, estimated=usage.estimated)
         figures = f"{bar.figures} ({bar.percent})"
         compaction = usage.compaction
-        words = ""
-        if compaction.due:
-            words = compaction_words(bar.used, compaction.at, by_itself=compaction.runs_first)
+        size = ConversationSize(bar.used, compaction.tokens or bar.used, compaction.at)
+        words = size.compaction_words(by_itself=compaction.runs_first)
         if words:
             figures += f", {words}"
         self.setText(f"{self._bar_html(bar)} {figures}")
