@@ -148,6 +148,12 @@ def test_a_model_with_tools_still_gets_a_share_and_reads_the_rest(
     assert "Read them with the read_zk_document tool" in str(server.bodies[-1]["messages"])
 
 
+def test_the_context_says_what_of_a_note_is_in_the_prompt(zkchat: Program) -> None:
+    ask(zkchat, "Summarise [[Long]]")
+    shown = zkchat("context", "show", "-m", "openai/m", "--max-context", 6000).out
+    assert "  sections    [[Long]]  Long.md: all of it takes " in shown
+
+
 def test_in_a_chat_the_warning_is_shown_too(zkchat: Program) -> None:
     shown = zkchat("chat", "-m", "openai/m", "--max-context", 6000, stdin="Summarise [[Long]]\n")
     assert WARNING.search(shown.out + shown.err)

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from zkchat_cli.context.masks import is_masked
 from zkchat_cli.models.prompts import Prompt
 
-_SOURCE = re.compile(r'[{ ]"source": (\d{1,9}), "path": "')
+# The number of an excerpt in JSON, or in the text that a small model gets
+_SOURCE = re.compile(r'[{ ]"source": (\d{1,9}), "path": "|^\[(\d{1,9})\] ', re.MULTILINE)
 
 
 class PromptStatus:
@@ -48,5 +49,6 @@ def sent_source_numbers(prompt: Prompt) -> set[int]:
     numbers: set[int] = set()
     for message in prompt.messages:
         if message.kind in ("documents", "tool_results") and not is_masked(message):
-            numbers.update(int(number) for number in _SOURCE.findall(message.content))
+            for in_json, in_text in _SOURCE.findall(message.content):
+                numbers.add(int(in_json or in_text))
     return numbers
