@@ -308,6 +308,16 @@ def test_a_refusal_is_told_and_the_question_sent_without_pictures(
     assert done.json["context"]["components"]["images"] == 0
 
 
+def test_a_refusal_with_the_status_of_a_failure_is_not_tried_again(
+    zkchat: Program, server: ModelServer
+) -> None:
+    server.says(
+        openai_error(500, "image input is not supported"), Reply(openai_text("I see no picture."))
+    )
+    ask(zkchat, "What is on @photo.png?")
+    assert [len(find_data(body)) for body in server.bodies] == [1, 0]
+
+
 def test_a_refusal_of_ollama_is_answered_too(zkchat: Program, server: ModelServer) -> None:
     server.says(
         ollama_error(400, "this model is missing data required for image input"),
