@@ -196,6 +196,9 @@ class _Selector:
         unused = 0
         for (position, mention), share in zip(mentions.items(), shares, strict=True):
             selection = self._select_part(mention, share + unused)
+            if selection.delivery == "injected":
+                # Its share is what it wanted; more would have fitted
+                selection = selection._replace(room=room)
             found[position] = selection
             unused += share - selection.tokens
         return found
