@@ -164,6 +164,7 @@ OPENERS = {
     "fileio.py": "the one reader",
     "registry.py": "the package's own files",
     "exporters/html/__init__.py": "the package's own template",
+    "views/graph_formats/html/__init__.py": "the package's own template and style sheet",
     "gui/styled_browser.py": "the package's own style sheet",
     "app/settings.py": "the package's own notes",
     "cli/app.py": "os.devnull",
