@@ -201,21 +201,30 @@ def test_a_failed_turn_is_stored_and_marked_with_the_text_so_far(
     )
 
 
-@pytest.mark.parametrize(
-    ("error", "question", "answer"),
-    [(RuntimeError, "failed", "failed"), (KeyboardInterrupt, "complete", "unfinished")],
-)
-def test_an_error_or_interrupt_in_the_model_call_is_raised_and_the_turn_stored(
-    app: AppFixture, error: type[BaseException], question: str, answer: str
-) -> None:
-    def broken(_: Request) -> Iterator[Delta]:
+def broken_model(error: type[BaseException]) -> DeltaModel:
+    def answer(_: Request) -> Iterator[Delta]:
         yield TextDelta("Half")
-        raise error
+        raise error("lost")
 
-    session = app.session(DeltaModel(answer=broken))
-    with pytest.raises(error):
+    return DeltaModel(answer=answer)
+
+
+def test_an_interrupt_in_the_model_call_is_raised_and_the_turn_stored(app: AppFixture) -> None:
+    session = app.session(broken_model(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
         list(session.send("Is it so?"))
-    assert stored_log(session) == [("user", question, "Is it so?"), ("assistant", answer, "Half")]
+    log = [("user", "complete", "Is it so?"), ("assistant", "unfinished", "Half")]
+    assert stored_log(session) == log
+
+
+def test_an_unexpected_error_in_the_model_call_ends_the_turn_only(app: AppFixture) -> None:
+    session = app.session(broken_model(RuntimeError))
+    failed = failure_of(session.send("Is it so?"))
+    assert (failed.error.message, failed.partial) == ("unexpected RuntimeError: lost", "Half")
+    log = [("user", "failed", "Is it so?"), ("assistant", "failed", "Half")]
+    assert stored_log(session) == log
+    failure_of(session.send("And now?"))
+    assert len(stored_log(session)) == 2 * len(log)
 
 
 @pytest.mark.parametrize(

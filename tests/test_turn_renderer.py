@@ -7,6 +7,7 @@ from conftest import Program
 from factories import AppFixture, DeltaModel, reply, tool_reply
 from terminal_screen import Chat, Script, slow_reply
 
+from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.models.messages import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
@@ -56,7 +57,9 @@ def test_a_failed_tool_names_the_cause(app: AppFixture) -> None:
     )
     said: list[str] = []
     turn = app.session(DeltaModel([reading, reply("Sorry.")])).send("read it")
-    show_turn(turn, make_screen()[0], lambda line, _: said.append(line), DisplayOptions(3))
+    show_turn(
+        turn, make_screen()[0], lambda line, _: said.append(line), DisplayOptions(3, FaultGuard())
+    )
     assert (
         "  failed: " in said[0]
         and "Nowhere" in said[0].partition("failed")[2]

@@ -18,6 +18,7 @@ from streaming_terminal import Terminal
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.settings import StartupOptions
+from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar, measure_prompt
 from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
@@ -74,7 +75,12 @@ def turn_screen(columns: int, rows: int, folder: Path) -> str:
         session = app.session()
         screen.print(f"{PROMPT}{QUESTION}")
         screen.print()
-        show_turn(session.send(QUESTION), screen, screen.print, DisplayOptions(10, costs=True))
+        show_turn(
+            session.send(QUESTION),
+            screen,
+            screen.print,
+            DisplayOptions(10, FaultGuard(), costs=True),
+        )
         screen.print()
         screen.print(PROMPT.rstrip())
         toolbar = Toolbar(vault="notes", **{**measure_prompt(session), "model": "model"}).fragments(

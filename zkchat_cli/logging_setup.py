@@ -1,5 +1,5 @@
-"""The log file of `--verbose`: what zkchat and its libraries do. It is in the data directory,
-small, private, and without keys.
+"""The log file: with `--verbose` what zkchat and its libraries do, otherwise only unexpected
+errors. It is in the data directory, small, private, and without keys.
 
 Where standard output belongs to a protocol, warnings go to standard error, too.
 """
@@ -32,11 +32,14 @@ _SECRET_HEADER = re.compile(
 )
 
 
-def start_logging(env: Mapping[str, str]) -> Path:
-    """Log to a file in the data directory from now on; returns its path. Raises ZkchatError if it
-    cannot be written.
+def start_logging(env: Mapping[str, str], *, only_errors: bool = False) -> Path:
+    """Log to a file in the data directory from now on, unless that is done already; returns its
+    path. Raises ZkchatError if it cannot be written.
     """
     file = paths.app_paths(env).data_dir / LOG_NAME
+    root = logging.getLogger()
+    if any(isinstance(each, _PrivateFile) for each in root.handlers):
+        return file
     try:
         make_private_folder(file.parent)
         handler = _PrivateFile(
@@ -59,8 +62,10 @@ def start_logging(env: Mapping[str, str]) -> Path:
     with suppress(ConfigError):
         secrets += read_keys(paths.app_paths(env)).values()
     handler.setFormatter(_RedactingFormatter(secrets))
-    root = logging.getLogger()
     root.addHandler(handler)
+    if only_errors:
+        handler.setLevel(logging.ERROR)
+        return file
     root.setLevel(logging.INFO)
     logging.getLogger("zkchat_cli").setLevel(logging.DEBUG)
     logging.captureWarnings(True)

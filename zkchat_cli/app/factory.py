@@ -5,7 +5,7 @@ name, and makes sessions of them.
 import secrets
 import time
 from collections.abc import Callable, Container, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from zkchat_cli.app.settings import (
     required_vault_folder,
 )
 from zkchat_cli.app.stores import open_store, open_store_to_read
+from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.chat.message_vectors import MessageEmbedder
 from zkchat_cli.chat.runtime import (
     OpenedModel,
@@ -34,10 +35,11 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.loader import LoadedConfig, edit_toml
 from zkchat_cli.context import strategies
 from zkchat_cli.context.instructions import INSTRUCTIONS
-from zkchat_cli.errors import ConfigError, StoreUnwritable
+from zkchat_cli.errors import ConfigError, StoreUnwritable, ZkchatError
 from zkchat_cli.events import Notice
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Window
+from zkchat_cli.logging_setup import start_logging
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
@@ -107,6 +109,7 @@ class App:
             agents_folder=folder,
             semantic=self._message_semantic,
             documents_folder=self.loaded.paths.data_dir / "documents",
+            faults=FaultGuard(self._start_log),
         )
         session = ZkChatSession(
             services, self._runtime(self.loaded, self.opened_model), conversation
@@ -114,6 +117,14 @@ class App:
         if self.options.agent is not None:
             session.runtimes.use_agent(self.options.agent)
         return session
+
+    def _start_log(self) -> Path | None:
+        """Begin the log file, unless nothing may be stored or written."""
+        if not self.options.store:
+            return None
+        with suppress(ZkchatError):
+            return start_logging(self.loaded.env, only_errors=True)
+        return None
 
     def _approve_call(self, call: ToolCall) -> Decision:
         """Ask whether to call a tool, unless the settings always allow it. The answer "always" is

@@ -318,7 +318,8 @@ class Compactor:
             replaced = fold.new_tokens
             if previous is not None:
                 replaced += previous.summary_tokens
-            written = yield from writer.write(fold, merged, replaced)
+            with self.services.faults.contain("summary"):
+                written = yield from writer.write(fold, merged, replaced)
         problem = writer.problem
         done: Compaction | None = None
         with self.timer("prepare"):
@@ -379,7 +380,9 @@ class Compactor:
         if request.target is None:
             earlier = self._previous if self._previous_summary else None
             limit = self._rooms[0].needed_summary(earlier, fold.new_tokens)
-        extracted = extract_summary(fold, limit, counter, request.instructions, quoted)
+        extracted = None
+        with self.services.faults.contain("summary"):
+            extracted = extract_summary(fold, limit, counter, request.instructions, quoted)
         if extracted is not None:
             yield _Summary("extractive", extracted.text, extracted.quoted)
         if request.reason:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.context.passages import RecallPassage, split_message
 from zkchat_cli.errors import StoreError
 from zkchat_cli.store.port import SessionStore, StoredMessageVectors
@@ -32,8 +33,15 @@ class MessageVectors:
     `cosines`.
     """
 
-    def __init__(self, store: SessionStore, semantic: SemanticSearch, conversation_id: str) -> None:
+    def __init__(
+        self,
+        store: SessionStore,
+        semantic: SemanticSearch,
+        conversation_id: str,
+        faults: FaultGuard,
+    ) -> None:
         self._store = store
+        self._faults = faults
         self._semantic = semantic
         self._conversation_id = conversation_id
         self._last_read = 0
@@ -47,8 +55,15 @@ class MessageVectors:
     ) -> "NDArray[np.float64] | None":
         """The cosine of each passage with the question, NaN for a passage without a vector.
 
-        None if nothing can be compared.
+        None if nothing can be compared, or if that fails.
         """
+        with self._faults.contain("vectors"):
+            return self._compare(question, passages)
+        return None
+
+    def _compare(
+        self, question: str, passages: Sequence[RecallPassage]
+    ) -> "NDArray[np.float64] | None":
         new = self._read_new()
         # Embedding takes 10 ms: do it only if there are vectors to compare with
         vector = self._semantic.embed_query(question) if new or self._packed else None

@@ -5,8 +5,10 @@ from collections.abc import Generator
 from contextlib import closing
 
 from zkchat_cli import events
+from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.chat.next_step import Reply
 from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.server_count import cut_notices, learn_count, prompt_request
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.storable import storable_call, storable_thinking
@@ -22,7 +24,11 @@ _log = logging.getLogger(__name__)
 
 
 def call_model(
-    turn: TurnInProgress, prompt: Prompt, prompts: PromptBuilder, state: ConversationState
+    turn: TurnInProgress,
+    prompt: Prompt,
+    prompts: PromptBuilder,
+    state: ConversationState,
+    faults: FaultGuard,
 ) -> Generator[events.Event, None, Reply]:
     """Stream one model call and return its reply.
 
@@ -38,7 +44,7 @@ def call_model(
         len(prompt.tools),
         usage.total_tokens,
     )
-    yield from prompts.memory(runtime).pop_notices()
+    yield from _pending_notices(runtime, prompts, faults)
     lasting = measure_lasting(prompt, runtime.budget, runtime.counter)
     yield events.PromptBuilt(lasting, runtime.speaker_label)
     prompts.remember_tools(turn.user.id, prompt)
@@ -63,7 +69,7 @@ def call_model(
                 case events.Waiting(seconds, reason):
                     yield events.Waiting(seconds, replace_surrogates(reason))
                 case StreamFinished():
-                    return (yield from _finish(turn, prompt, state, delta))
+                    return (yield from _finish(turn, prompt, state, delta, faults))
                 case StreamFailed(error):
                     _log.info("%s failed: %s: %s", name, error.kind, error.message)
                     raise error
@@ -72,8 +78,22 @@ def call_model(
                     raise ProviderError("cut", problem, "Ask again for the rest.")
 
 
+def _pending_notices(
+    runtime: Runtime, prompts: PromptBuilder, faults: FaultGuard
+) -> list[events.Notice]:
+    """What the user has not been told yet about memory, and about what failed."""
+    notices: list[events.Notice] = []
+    with faults.contain("memory"):
+        notices += prompts.memory(runtime).pop_notices()
+    return [*notices, *faults.take_notices()]
+
+
 def _finish(
-    turn: TurnInProgress, prompt: Prompt, state: ConversationState, end: StreamFinished
+    turn: TurnInProgress,
+    prompt: Prompt,
+    state: ConversationState,
+    end: StreamFinished,
+    faults: FaultGuard,
 ) -> Generator[events.Event, None, Reply]:
     """The reply of a successful call, after adding its cost to the turn."""
     name = turn.runtime.model.name
@@ -89,8 +109,9 @@ def _finish(
     turn.add_usage(end.usage, prompt, reply.calls)
     if end.usage is not None:
         reported = end.usage.prompt_tokens
-        turn.add_count(learn_count(turn, prompt, reported))
-        turn.confirm_prompt(reported)
-        yield from cut_notices(turn, reported)
+        with faults.contain("calibration"):
+            turn.add_count(learn_count(turn, prompt, reported))
+            turn.confirm_prompt(reported)
+            yield from cut_notices(turn, reported)
     _log.info("%s ended with %s, %d tool calls, %s", name, end.reason, len(calls), end.usage)
     return reply

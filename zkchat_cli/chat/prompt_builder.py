@@ -8,6 +8,7 @@ are here: masked turns, the recall index, the last prompt, memory.
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from zkchat_cli.agents.loader import Agent
@@ -25,7 +26,7 @@ from zkchat_cli.context.prompt_images import leave_out_images
 from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.recall import Cosines, RecallIndex, no_cosines
 from zkchat_cli.context.turns import Turn, TurnHistory
-from zkchat_cli.errors import PromptTooLarge
+from zkchat_cli.errors import PromptTooLarge, StoreError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models.compaction import Compaction
@@ -65,6 +66,13 @@ class _CachedMemory(NamedTuple):
     memory: Memory
 
 
+class _MemoryItems(NamedTuple):
+    """The memory at the front of a prompt, and the memory for its question."""
+
+    fixed: tuple[MemoryItem, ...] = ()
+    contextual: tuple[MemoryItem, ...] = ()
+
+
 class PromptBuilder:
     """Builds the prompts of one conversation, and caches what makes the next one cheap."""
 
@@ -73,10 +81,11 @@ class PromptBuilder:
         self._state = state
         semantic = services.semantic
         conversation = state.conversation.id
-        cosines: Cosines = no_cosines
+        self._cosines: Cosines = no_cosines
         if semantic:
-            cosines = MessageVectors(services.store, semantic, conversation).cosines
-        self._recall = RecallIndex(cosines)
+            vectors = MessageVectors(services.store, semantic, conversation, services.faults)
+            self._cosines = vectors.cosines
+        self._recall = RecallIndex(self._cosines)
         # The tools that the last question's turn offered last
         self._offered_tools = _OfferedTools("", frozenset())
         self._last_prompt: _CachedPrompt | None = None
@@ -88,6 +97,12 @@ class PromptBuilder:
         self.summaries = DocumentSummaryService(services.vault)
         # The files of the pictures that messages have sent
         self.images = ImageFiles(services.vault.root, services.working_folder)
+
+    def summary(self, relative_path: str) -> str | None:
+        """One line about a note; None if it has no words, or if that fails."""
+        with self._services.faults.contain("document summaries"):
+            return self.summaries.summary(relative_path)
+        return None
 
     def build(
         self,
@@ -140,22 +155,14 @@ class PromptBuilder:
         self, runtime: Runtime, current: tuple[ZkChatMessage, ...], compaction: Compaction | None
     ) -> PromptInputs:
         """All values that a prompt under this compaction is assembled from."""
-        memory = self.memory(runtime)
-        budget = runtime.budget.messages
-        counter = runtime.counter
         history = self.masked_turns(runtime, compaction)
-        recent: list[ZkChatMessage] = []
-        for turn in history.all_turns[-TURNS_FOR_FOLDERS:]:
-            recent += turn.messages
-        contextual: tuple[MemoryItem, ...] = ()
-        if current:
-            contextual = memory.contextual_items(current, recent, budget, counter)
+        memory = self._memory_items(runtime, history, current)
         return PromptInputs(
             instructions=runtime.instructions,
             history=history,
             current=current,
-            memory=memory.fixed_items(budget, counter),
-            contextual_memory=contextual,
+            memory=memory.fixed,
+            contextual_memory=memory.contextual,
             compaction=compaction,
             tool_descriptors=tuple(tool.descriptor for tool in runtime.tools),
             retrieval=runtime.retrieval,
@@ -164,6 +171,23 @@ class PromptBuilder:
             filter_tools=runtime.settings.context.tool_filter == "auto",
             previous_tools=self._previous_tools(current),
         )
+
+    def _memory_items(
+        self, runtime: Runtime, history: TurnHistory, current: tuple[ZkChatMessage, ...]
+    ) -> _MemoryItems:
+        """The memory for a prompt; none if it cannot be read."""
+        budget = runtime.budget.messages
+        counter = runtime.counter
+        recent: list[ZkChatMessage] = []
+        for turn in history.all_turns[-TURNS_FOR_FOLDERS:]:
+            recent += turn.messages
+        with self._services.faults.contain("memory"):
+            memory = self.memory(runtime)
+            contextual: tuple[MemoryItem, ...] = ()
+            if current:
+                contextual = memory.contextual_items(current, recent, budget, counter)
+            return _MemoryItems(memory.fixed_items(budget, counter), contextual)
+        return _MemoryItems()
 
     def _index_turns(self, turns: Sequence[Turn]) -> RecallIndex:
         """The recall index of these turns. From prompt to prompt it is only extended."""
@@ -182,9 +206,10 @@ class PromptBuilder:
 
     def _stored_tools(self, question_id: str) -> frozenset[str]:
         """The tools of the last call of a stored turn that offered any."""
-        for sent in reversed(self._services.store.prompts.sent_for(question_id)):
-            if sent.prompt.tools:
-                return frozenset(tool.name for tool in sent.prompt.tools)
+        with self._services.faults.contain("earlier tools"):
+            for sent in reversed(self._services.store.prompts.sent_for(question_id)):
+                if sent.prompt.tools:
+                    return frozenset(tool.name for tool in sent.prompt.tools)
         return frozenset()
 
     def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
@@ -210,10 +235,7 @@ class PromptBuilder:
         with self._prompt_lock:
             last = self._last_prompt
             if last is None or last.made_from != made_from:
-                prompt = assemble_prompt(
-                    inputs, runtime.budget, runtime.strategy, runtime.counter, explain=explain
-                )
-                last = _CachedPrompt(made_from, prompt)
+                last = _CachedPrompt(made_from, self._assembled(runtime, inputs, explain=explain))
                 self._last_prompt = last
         return self._with_sendable_images(runtime, last.prompt)
 
@@ -229,6 +251,21 @@ class PromptBuilder:
         if not any(message.images for message in prompt.messages):
             return prompt
         return leave_out_images(prompt, why_not, runtime.budget, runtime.counter)
+
+    def _assembled(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool) -> Prompt:
+        """The prompt; if recall fails, the one that recalls nothing."""
+        assemble = partial(
+            assemble_prompt,
+            budget=runtime.budget,
+            strategy=runtime.strategy,
+            counter=runtime.counter,
+            explain=explain,
+        )
+        with self._services.faults.contain("recall"):
+            return assemble(inputs)
+        # The index may be incomplete
+        self._recall = RecallIndex(self._cosines)
+        return assemble(inputs._replace(index_turns=None))
 
     def warm_up(self, runtime: Runtime) -> None:
         """Prepare what the next question would wait for.
@@ -294,18 +331,21 @@ class PromptBuilder:
     def _open_memory(self, runtime: Runtime) -> Memory:
         services = self._services
         conversation = self._state.conversation.id if self._state.is_stored else None
-        return Memory(
+        memory = Memory(
             services.vault,
             services.store,
             runtime.settings,
             services.now,
-            # A lambda, because `summaries` is replaced when notes change
-            about=lambda path: self.summaries.summary(path),
+            about=self.summary,
             agent=runtime.agent,
             agents_folder=services.agents_folder,
             semantic=services.semantic,
             conversation_id=conversation,
         )
+        # For completion, which reads no store
+        with services.faults.contain("memory"), suppress(StoreError):
+            memory.facts()
+        return memory
 
     def forget_summaries(self) -> None:
         """Forget the cached lines about documents, because notes have changed."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from zkchat_cli.agents.loader import NO_AGENT, Agent
+from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.config import loader
 from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
@@ -115,6 +116,8 @@ class SessionServices:
     semantic: SemanticSearch | None = None
     # The folder for exports that must not be written into a vault
     documents_folder: Path | None = None
+    # Lets a turn continue without what only accompanies it
+    faults: FaultGuard = field(default_factory=FaultGuard)
 
     def new_message(
         self, role: Role, content: str, parent: str | None = None, **fields: object

@@ -114,12 +114,17 @@ class RuntimeChoice:
             self._current = self._calibrated(before.learn_from(used))
 
     def _calibrated(self, runtime: Runtime) -> Runtime:
-        return runtime.calibrated(self._services.store.prompts.calibration(runtime.model.name))
+        with self._services.faults.contain("calibration"):
+            known = self._services.store.prompts.calibration(runtime.model.name)
+            return runtime.calibrated(known)
+        return runtime
 
     def _with_external(self, runtime: Runtime) -> Runtime:
         """The runtime with zkchat's own tools and the external tools that can be called now."""
         external = self._services.external
         if external is None or not runtime.takes_external:
             return runtime
-        own = (tool for tool in runtime.tools if tool.scope != "server")
-        return replace(runtime, tools=(*own, *external.tools()))
+        own = [tool for tool in runtime.tools if tool.scope != "server"]
+        with self._services.faults.contain("external tools"):
+            return replace(runtime, tools=(*own, *external.tools()))
+        return replace(runtime, tools=tuple(own))

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from zkchat_cli import events
 from zkchat_cli.chat.turn import TurnInProgress
-from zkchat_cli.llm.base import Request
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.base import Request, Window
 from zkchat_cli.models.prompts import Prompt, PromptMessage
 from zkchat_cli.references.image_files import ImageFiles
 from zkchat_cli.tokens.calibration import CountedPrompt, learn_calibration
@@ -17,6 +18,8 @@ MIN_CUT = 2000
 # Share of our own count below which the server must have cut the prompt: no model's tokens are
 # twice as long as ours
 MOST_LEFT = 0.5
+# Share of a refused prompt that is sent the second time, if the server does not tell its limit
+RETRY_SHARE = 0.7
 # Bytes that a server may add to a message for its role and delimiters
 MESSAGE_FRAME = 16
 
@@ -76,6 +79,24 @@ def learn_count(turn: TurnInProgress, prompt: Prompt, by_model: int) -> CountedP
     if counter.problem is None and not images:
         turn.learn(learn_calibration(turn.calibration, counted, turn.counted))
     return counted
+
+
+def assume_smaller_window(turn: TurnInProgress, refusal: ProviderError) -> None:
+    """Assume the window that the server tells in a refusal, or one smaller than the refused
+    prompt.
+    """
+    # The server's answer has imported this module already
+    from zkchat_cli.llm.server_errors import parse_length_refusal
+
+    assert turn.prompt is not None
+    used = turn.runtime.window.tokens
+    usage = turn.prompt.usage
+    limit, counted = parse_length_refusal(refusal.message)
+    if counted is not None:
+        learn_count(turn, turn.prompt, counted)
+    if limit is None or limit > used or (limit == used and counted is None):
+        limit = int(RETRY_SHARE * usage.total_tokens / usage.effective_limit * used)
+    turn.assume_window(Window(limit, "a refusal of the server"))
 
 
 def cut_notices(turn: TurnInProgress, reported: int) -> Iterator[events.Notice]:

@@ -109,22 +109,16 @@ class ZkChatSession:
         own = self.runtimes.refresh_tools()
         runtime, user_input, notices = self.runtimes.for_message(user_input)
         if self.services.external is not None:
-            notices += self.services.external.take_notices()
+            with self.services.faults.contain("external tools"):
+                notices += self.services.external.take_notices()
         # This import takes 40 ms, and the budget bar does not wait for it
         from zkchat_cli.chat.turn_runner import TurnRunner
         from zkchat_cli.chat.turn_warnings import report_warnings
 
         turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         self._turn = turn
-        runner = TurnRunner(
-            self.services,
-            self._state,
-            self._prompts,
-            self._recorder,
-            self._messages,
-            turn,
-            user_input,
-        )
+        collaborators = (self._state, self._prompts, self._recorder, self._messages)
+        runner = TurnRunner(self.services, *collaborators, turn, user_input)
         try:
             with turn.timer("prepare"):
                 notices += self._scan_if_due()
@@ -138,12 +132,13 @@ class ZkChatSession:
         """Rescan the vault unless the last scan is recent; returns what to tell the user."""
         notices: list[events.Notice] = []
         if self.services.clock() >= self._scan_valid_until:
-            try:
-                self.apply_scan(self.vault.refresh())
-            except VaultError as e:
-                # The vault is gone, but the conversation continues
-                self._scan_valid_until = self.services.clock() + SCAN_SECONDS
-                notices.append(events.Notice(e.message, e.hint))
+            # If the vault is gone, the conversation continues
+            self._scan_valid_until = self.services.clock() + SCAN_SECONDS
+            with self.services.faults.contain("scan"):
+                try:
+                    self.apply_scan(self.vault.refresh())
+                except VaultError as e:
+                    notices.append(events.Notice(e.message, e.hint))
         if self._rebuild_reason is not None:
             notices.append(events.Notice(f"the index was rebuilt: {self._rebuild_reason}"))
             self._rebuild_reason = None

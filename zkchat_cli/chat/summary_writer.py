@@ -88,7 +88,7 @@ class SummaryWriter:
         self._room = min(int(LIMIT_SHARE * self._window), self._window - self._max_output)
         # Counts tokens as the model that writes the summary
         self._counter = runtime.counter
-        if runtime.summarizer is not None:
+        if runtime.summarizer is not None and runtime.counter.problem is None:
             self._counter = runtime.counter.calibrated(
                 services.store.prompts.calibration(self.model.name), exact=self.model.exact
             )

@@ -34,7 +34,9 @@ def verify_answer(
         return None
 
     chunks = _chunks_in_prompt(turn, prompt, state)
-    return verify_citations(turn.text, CitableSources(chunks, chunk_of_earlier_prompt))
+    with services.faults.contain("citations"):
+        return verify_citations(turn.text, CitableSources(chunks, chunk_of_earlier_prompt))
+    return VerificationResult((), 0)
 
 
 def _chunks_in_prompt(
@@ -123,8 +125,16 @@ def referenced_documents(
     """
     if not turn.runtime.settings.references.enabled:
         return ()
+    with services.faults.contain("sources"):
+        return _find_documents(turn, services, prompts)
+    return ()
+
+
+def _find_documents(
+    turn: TurnInProgress, services: SessionServices, prompts: PromptBuilder
+) -> tuple[DocumentReference, ...]:
     vault = services.vault
-    summary = prompts.summaries.summary
+    summary = prompts.summary
     paths = {chunk.relative_path for chunk in turn.user.chunks}
     paths.update(image.relative_path for image in sent_images(turn.user))
     injected = [each for each in turn.user.references if each.relative_path in paths]

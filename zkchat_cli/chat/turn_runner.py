@@ -28,7 +28,7 @@ from zkchat_cli.chat.next_step import (
 )
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
-from zkchat_cli.chat.server_count import count_by_server, learn_count
+from zkchat_cli.chat.server_count import assume_smaller_window, count_by_server, learn_count
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.storable import without_unstored_thinking
 from zkchat_cli.chat.tool_call_runner import ToolCallRunner
@@ -44,14 +44,10 @@ from zkchat_cli.errors import (
     ProviderError,
     ProviderErrorKind,
     StoreError,
-    ZkchatError,
 )
-from zkchat_cli.llm.base import Window
 from zkchat_cli.models.messages import FinishReason, MessageStatus, RetrievalMode, ZkChatMessage
 from zkchat_cli.models.prompts import Prompt
 
-# Share of a refused prompt that is sent the second time, if the server does not tell its limit
-RETRY_SHARE = 0.7
 # How often a prompt that its server counts as too long is made smaller. A single time is not
 # enough: the new selection may be in other languages
 MAX_COUNTS = 6
@@ -87,37 +83,38 @@ class TurnRunner:
     def run(self, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
         turn = self.turn
+        contain = self.services.faults.contain
         self._tool_calls = ToolCallRunner(self.services, self.state, self.prompts, turn)
         with turn.timer("prepare"):
             self._bare = self.messages.build_bare(turn.runtime, self.user_input)
         with turn.timer("store"):
             problems = self.recorder.begin(self._bare)
-            self.prompts.memory(turn.runtime).begin_turn(self.state.conversation.id, self._bare.id)
+            with contain("memory"):
+                memory = self.prompts.memory(turn.runtime)
+                memory.begin_turn(self.state.conversation.id, self._bare.id)
         turn.begin(self._bare)
         self._with_tools = turn.runtime
         try:
             # Before the documents are chosen: the window decides how much of them fits
             with turn.timer("model"):
                 prepare_model(turn.runtime.model)
-                turn.calibrate(self.services.store.prompts.calibration(turn.runtime.model.name))
+                with contain("calibration"):
+                    turn.calibrate(self.services.store.prompts.calibration(turn.runtime.model.name))
             warnings = self._decide_documents()
             yield events.MessageStored(turn.user.id, turn.user.references)
-            yield from (*notices, *warnings, *problems)
+            yield from (*notices, *warnings, *problems, *self.services.faults.take_notices())
             finish = yield from self._answer()
             yield from self._complete(finish)
         except (GeneratorExit, KeyboardInterrupt):
             self._stop()
             raise
-        except Exception as e:
+        except Exception as e:  # noqa: BLE001  # the chat continues after a turn that failed
+            failure = self.services.faults.describe_failure(e)
             # A turn that was added to the history must not be added twice
-            if turn.closed:
-                raise
-            closed = self._close(self._status_after_failure(), "error")
-            # Any other exception is a defect of zkchat
-            if not isinstance(e, ZkchatError):
-                raise
-            yield from closed.notices
-            yield events.TurnFailed(e, turn.user.id, turn.text)
+            if not turn.closed:
+                closed = self._close(self._status_after_failure(), "error")
+                yield from closed.notices
+            yield events.TurnFailed(failure, turn.user.id, turn.text)
 
     def _stop(self) -> None:
         """Store the unfinished turn that the user stopped."""
@@ -235,7 +232,8 @@ class TurnRunner:
                 raise
             raise ProviderError("context_length", refusal.message, self._advise()) from e
         try:
-            return (yield from call_model(turn, prompt, self.prompts, self.state))
+            faults = self.services.faults
+            return (yield from call_model(turn, prompt, self.prompts, self.state, faults))
         except ProviderError as e:
             return e
 
@@ -256,26 +254,10 @@ class TurnRunner:
                 if len(turn.messages) == 1:
                     yield from self._decide_documents()
             case Compact(reason):
-                self._assume_smaller_window(refusal)
+                assume_smaller_window(turn, refusal)
                 if len(turn.messages) == 1:
                     yield from self._decide_documents()
                 yield from self._compact(reason, ask=False)
-
-    def _assume_smaller_window(self, refusal: ProviderError) -> None:
-        """Assume the window that the server tells, or one smaller than the refused prompt."""
-        # The server's answer has imported this module already
-        from zkchat_cli.llm.server_errors import parse_length_refusal
-
-        turn = self.turn
-        assert turn.prompt is not None
-        used = turn.runtime.window.tokens
-        usage = turn.prompt.usage
-        limit, counted = parse_length_refusal(refusal.message)
-        if counted is not None:
-            learn_count(turn, turn.prompt, counted)
-        if limit is None or limit > used or (limit == used and counted is None):
-            limit = int(RETRY_SHARE * usage.total_tokens / usage.effective_limit * used)
-        turn.assume_window(Window(limit, "a refusal of the server"))
 
     # the prompt
 
@@ -318,12 +300,11 @@ class TurnRunner:
         compactor = Compactor(
             self.services, self.state, self.prompts, turn.runtime, request, turn.timer
         )
-        try:
-            done = yield from compactor.run()
-        except StoreError as e:
-            yield from self.recorder.report(e)
-            return
-        turn.add_compaction(done)
+        with self.services.faults.contain("compaction"):
+            try:
+                turn.add_compaction((yield from compactor.run()))
+            except StoreError as e:
+                yield from self.recorder.report(e)
 
     def _build_prompt(self) -> Prompt:
         """The prompt, with shortened results if necessary. Raises PromptTooLarge if the turn does
@@ -389,7 +370,9 @@ class TurnRunner:
         own_status = status if status == "failed" or not replies else "complete"
         question = question.model_copy(update={"status": own_status, "updated_at": at})
         self.state.append((question, *replies))
-        facts = self.prompts.memory(turn.runtime).finish_turn()
+        facts: tuple[str, ...] = ()
+        with self.services.faults.contain("memory"):
+            facts = self.prompts.memory(turn.runtime).finish_turn()
         calibrations = {}
         if turn.counted is not None:
             calibrations[turn.runtime.model.name] = turn.calibration
@@ -397,4 +380,4 @@ class TurnRunner:
         notices = self.recorder.commit(
             CompletedTurn(question, replies, turn.sent, calibrations, used_facts)
         )
-        return ClosedTurn(answer, notices)
+        return ClosedTurn(answer, [*notices, *self.services.faults.take_notices()])

@@ -27,7 +27,7 @@ from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.image_selection import ImageLimits, select_images
 from zkchat_cli.references.injection import DocumentRoom, InjectionLimits, inject
 from zkchat_cli.references.manager import QUESTION, ReferenceManager
-from zkchat_cli.references.mentions import MentionedDocument, find_mentions
+from zkchat_cli.references.mentions import MentionedDocument, Mentions, find_mentions
 from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, estimate_tokens
 
@@ -91,8 +91,9 @@ class UserMessageBuilder:
         tokens = runtime.counter.count_raw(bare.prompt_text)
         points = user_input.learning_points
         if points is None:
-            typed = user_input.typed
-            points = find_learning_points(bare.prompt_text if typed is None else typed)
+            points = ()
+            with self._services.faults.contain("learning points"):
+                points = find_learning_points(_typed_text(bare, user_input) or bare.prompt_text)
         return bare.model_copy(
             update={
                 "token_count": runtime.counter.count_to_store(bare.prompt_text),
@@ -120,34 +121,40 @@ class UserMessageBuilder:
         plain = runtime.model.plain_excerpts and runtime.window.tokens <= SMALL_WINDOW
         bare = bare.model_copy(update={"retrieval": mode, "plain_excerpts": plain})
         references.replace_chunks_of_tool(bare.id, ())
-        typed = user_input.typed
-        if typed is not None:
-            typed = bare.model_copy(update={"content": typed}).prompt_text
-        try:
-            mentions, names = find_mentions(
-                bare.prompt_text,
-                ImportRoots(self._services.vault, self._services.working_folder),
-                self._prompts.summaries.summary,
-                typed,
-                with_links=runtime.settings.references.enabled,
-                compare=search,
-            )
-        except VaultError:
-            # The vault is gone. The scan has reported that, and the message matters more than its
-            # links
-            return MessageWithDocuments(bare, [])
+        contain = self._services.faults.contain
+        mentions, names = self._find_mentions(runtime, bare, user_input, compare=search)
         passages: list[ContentChunk] = []
         if search and mode in ("before", "both"):
             names_documents = any(each.reference.relative_path for each in mentions)
-            passages = self._search.find(bare.prompt_text, about_named=names_documents)
+            with contain("passages"):
+                passages = self._search.find(bare.prompt_text, about_named=names_documents)
         unknown = [self._unknown_name_notice(name) for name in names[:MOST_NAMED]]
         if not mentions and not passages:
             return MessageWithDocuments(bare, unknown)
         room = DocumentRoom(0, 0)
         with suppress(PromptTooLarge):
             room = self._prompts.room_for_documents(runtime, bare)
-        complete = _inject(runtime, bare, mentions, passages, room, references)
+        complete = MessageWithDocuments(bare, [])
+        with contain("references"):
+            complete = _inject(runtime, bare, mentions, passages, room, references)
         return MessageWithDocuments(complete.message, [*unknown, *complete.notices])
+
+    def _find_mentions(
+        self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, *, compare: bool
+    ) -> Mentions:
+        """The documents that the message names; none if they cannot be looked up."""
+        # Where the vault is gone, the scan has reported that, and the message matters more than its
+        # links
+        with self._services.faults.contain("references"), suppress(VaultError):
+            return find_mentions(
+                bare.prompt_text,
+                ImportRoots(self._services.vault, self._services.working_folder),
+                self._prompts.summary,
+                _typed_text(bare, user_input),
+                with_links=runtime.settings.references.enabled,
+                compare=compare,
+            )
+        return Mentions((), ())
 
     def count_typed(self, runtime: Runtime, text: str, *, with_documents: bool) -> TypedTokens:
         """Tokens of a message that is being typed, including the documents that it names."""
@@ -198,7 +205,18 @@ class UserMessageBuilder:
         """The runtime with the mode of its next turn: `wanted`, or else the mode of the
         settings.
         """
-        return self._retrieval.apply(runtime, wanted)
+        with self._services.faults.contain("passages"):
+            return self._retrieval.apply(runtime, wanted)
+        return runtime
+
+
+def _typed_text(bare: ZkChatMessage, user_input: UserInput) -> str | None:
+    """The part of the message that the user typed, without a mentioned agent; None if all of it
+    was.
+    """
+    if user_input.typed is None:
+        return None
+    return bare.model_copy(update={"content": user_input.typed}).prompt_text
 
 
 def _inject(

@@ -227,6 +227,8 @@ class CommandContext:
                 # model accepts any
                 session.runtimes.prepare(WINDOW_TIMEOUT)
             yield session
+            for warning, hint in session.services.faults.take_notices():
+                self.screen.warn(warning, hint)
 
 
 def command(

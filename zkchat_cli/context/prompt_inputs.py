@@ -35,8 +35,8 @@ class PromptInputs(NamedTuple):
     previous_tools: frozenset[str] = frozenset()
     retrieval: Retrieval | None = None
     # Returns the index of these turns; a caller that keeps an index from prompt to prompt passes
-    # its own function
-    index_turns: Callable[[Sequence[Turn]], RecallIndex] = index_turns
+    # its own function. None: nothing is recalled
+    index_turns: Callable[[Sequence[Turn]], RecallIndex] | None = index_turns
 
     @property
     def question(self) -> ZkChatMessage | None:

@@ -98,8 +98,6 @@ class Memory:
             self.private["agent"] = agents_file
         self.conversation_id = conversation_id
         self.message_id: str | None = None
-        with suppress(StoreError):
-            self.facts()
 
     # in the prompt
 

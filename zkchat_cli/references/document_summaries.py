@@ -6,6 +6,7 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -80,8 +81,10 @@ class DocumentSummaryService:
         paths = tuple(relative_paths)
 
         def read_all() -> None:
-            for path in paths:
-                self.summary(path)
+            # Whoever needs the summary of this note will report the problem
+            with suppress(Exception):
+                for path in paths:
+                    self.summary(path)
 
         threading.Thread(target=read_all, name="document summaries", daemon=True).start()
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from zkchat_cli import slash
 from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError, ZkchatError, reason
+from zkchat_cli.errors import UsageError, ZkchatError, on_one_line, reason
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.references import provenance, related_notes
@@ -161,7 +161,10 @@ def _take_turn(events: Generator[Event, None, None], chat: ChatHost) -> None:
         show_error(last.error, screen.print, last.partial)
         screen.print("  /retry asks again", "dim")
     elif isinstance(last, TurnCompleted) and last.report.level in (None, "answer"):
-        _print_related(session, screen)
+        with session.services.faults.contain("related notes"):
+            _print_related(session, screen)
+    for notice in session.services.faults.take_notices():
+        screen.print(f"  {on_one_line(*notice)}", "yellow")
 
 
 def _display_options(chat: ChatHost) -> DisplayOptions:
@@ -169,6 +172,7 @@ def _display_options(chat: ChatHost) -> DisplayOptions:
     settings = session.runtime.settings
     return DisplayOptions(
         settings.references.max_displayed,
+        session.services.faults,
         reasoning=settings.chat.show_reasoning or settings.chat.show_details,
         detail=settings.chat.show_details,
         costs=settings.context.show_token_count,
@@ -246,11 +250,17 @@ def run_piped(
     if result.session is not None:
         session = result.session
     if result.turn is not None:
-        display = DisplayOptions(max_sources, detail=session.runtime.settings.chat.show_details)
+        display = DisplayOptions(
+            max_sources,
+            session.services.faults,
+            detail=session.runtime.settings.chat.show_details,
+        )
         with closing(result.turn) as turn:
             last = show_turn(turn, screen, print_remark, display)
         if isinstance(last, TurnFailed):
             raise last.error
+        for notice in session.services.faults.take_notices():
+            screen.warn(*notice)
         screen.print()
     return session
 

@@ -150,11 +150,12 @@ class BackgroundLoader:
         self._index_vault(opened)
         self._set_state("")
         self._chat.measure()
-        with suppress(ZkchatError):
+        contain = opened.session.services.faults.contain
+        with contain("preparation"), suppress(ZkchatError):
             # The first call builds the list of names, which takes a second for 100,000 notes
             opened.app.vault.complete("", 1)
         self._load_model(model, opened.app.counter)
-        with suppress(ZkchatError):
+        with contain("preparation"), suppress(ZkchatError):
             # The question itself will report the problem
             opened.session.warm_up()
         raise_if_stopped()

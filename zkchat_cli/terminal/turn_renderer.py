@@ -5,6 +5,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli import events
+from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models.messages import ToolRun
 from zkchat_cli.models.prompts import ContextUsage
@@ -34,6 +35,8 @@ class DisplayOptions(NamedTuple):
     """
 
     max_sources: int
+    # Keeps a fault in the lines below an answer from ending the chat
+    faults: FaultGuard
     reasoning: bool = False
     detail: bool = False
     costs: bool = False
@@ -134,7 +137,8 @@ class TurnRenderer:
             more = f"; continue it with {hint}" if hint else ""
             self._view.print_remark(f"  the answer was cut at a length limit{more}", "yellow")
         self._view.close()
-        _show_report(report, self._view.print_remark, self._screen, self._display)
+        with self._display.faults.contain("figures"):
+            _show_report(report, self._view.print_remark, self._screen, self._display)
 
 
 _AFTER_TOOLS = (events.TextDelta, events.TurnCompleted, events.TurnFailed)

@@ -102,6 +102,8 @@ def ask(
         finally:
             if show_context:
                 _remark_prompt(session, output.screen)
+            for warning, hint in session.services.faults.take_notices():
+                output.screen.warn(warning, hint)
         ctx.embed_for_a_moment(app.vault, app.message_embedder())
 
 
@@ -198,8 +200,12 @@ def _rename_after_question(session: "ZkChatSession", question: _Question) -> Non
 def _print_text(session: "ZkChatSession", turn: "Iterable[events.Event]", output: _Output) -> None:
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
 
-    budget = session.runtime.settings.context.show_token_count
-    display = DisplayOptions(output.max_sources, hints=output.hints, budget=budget)
+    display = DisplayOptions(
+        output.max_sources,
+        session.services.faults,
+        hints=output.hints,
+        budget=session.runtime.settings.context.show_token_count,
+    )
     last = show_turn(turn, output.screen, remark_printer(output.screen), display)
     _completed_report(last)
     session.flush()

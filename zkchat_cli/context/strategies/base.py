@@ -34,7 +34,7 @@ class HistoryWindow(NamedTuple):
     budget: int
     counter: TokenCounter
     # The recall index of these turns
-    index_turns: Callable[[Sequence[Turn]], RecallIndex]
+    index_turns: Callable[[Sequence[Turn]], RecallIndex] | None
     # The ids of all fixed messages in the prompt, which need not be recalled
     fixed_ids: frozenset[str]
     # Tokens that the history may take before a compaction is due

@@ -32,14 +32,15 @@ def choose(window: HistoryWindow) -> Selection:
     """The newest turns, and the passages of older ones that are relevant to the question."""
     recent = window.recent
     turns = select_newest(recent, window.budget)
-    if not window.question or len(turns) == len(window.turns):
+    index_turns = window.index_turns
+    if index_turns is None or not window.question or len(turns) == len(window.turns):
         return Selection(turns)
     budget = window.budget
     if window.counter.estimated:
         budget -= int(BUFFER_SHARE * window.budget)
     least = _least_turns(window, budget)
     found = recall_passages(
-        window.index_turns(window.turns),
+        index_turns(window.turns),
         window.question,
         len(window.turns) - len(least),
         _recall_budget(window, budget - window.tokens_with(least)),

@@ -5,6 +5,7 @@ alone for the next minute. Nothing is loaded and no server is contacted before a
 The vault's lock is held while the index is read, never while a model computes.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.index.manager import IndexManager
     from zkchat_cli.vault.index.port import VectorStore
     from zkchat_cli.vault.search.vector_math import Vector
+
+_log = logging.getLogger(__name__)
 
 # Windows compared exactly, chosen by their signs
 NEAREST = 400
@@ -205,11 +208,19 @@ class SemanticSearch:
         try:
             yield
         except (ProviderError, VaultError) as e:
-            self._retry_after = self._clock() + RETRY_SECONDS
-            if e.message not in self._reported:
-                self._reported.add(e.message)
-                problem = f"no search by meaning, only by words: {e.message}"
-                self._warnings.append(ZkchatError(problem, e.hint))
+            self._report(e.message, e.hint)
+        except ZkchatError:
+            raise
+        except Exception as e:  # noqa: BLE001  # search by words does not need this one
+            _log.exception("search by meaning failed")
+            self._report(f"unexpected {type(e).__name__}: {e}", "")
+
+    def _report(self, message: str, hint: str) -> None:
+        self._retry_after = self._clock() + RETRY_SECONDS
+        if message not in self._reported:
+            self._reported.add(message)
+            problem = f"no search by meaning, only by words: {message}"
+            self._warnings.append(ZkchatError(problem, hint))
 
     def compute_missing(
         self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False
