@@ -307,10 +307,8 @@ class Compactor:
         self, fold: FoldPlan, masking: Compaction | None
     ) -> Generator[events.Event, None, Compaction]:
         """A compaction with the first summary that makes the prompt smaller, or else `masking`."""
-        request = self.request
-        writer = SummaryWriter(
-            self.services, self.runtime, self.timer, request, self._largest_summary
-        )
+        largest = self._largest_summary
+        writer = SummaryWriter(self.services, self.runtime, self.timer, self.request, largest)
         written: str | None = None
         if self._should_ask(fold) and writer.is_able:
             previous = self._previous
@@ -340,10 +338,9 @@ class Compactor:
 
     def _should_ask(self, fold: FoldPlan) -> bool:
         """Whether a model may be called and the turns are worth a call."""
-        if not self.request.ask:
-            return False
         least = LEAST_FOLDED_SHARE * self.runtime.budget.effective_limit
-        return not self.request.reason or fold.new_tokens >= least
+        is_worth_it = not self.request.reason or fold.new_tokens >= least
+        return self.request.ask and is_worth_it
 
     def _folded(
         self, fold: FoldPlan, masking: Compaction | None, summary: _Summary

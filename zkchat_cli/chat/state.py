@@ -41,6 +41,7 @@ class ConversationState:
     def __init__(self, services: SessionServices, conversation: Conversation | None = None) -> None:
         self._services = services
         self._store = services.store
+        self._faults = services.faults
         self.is_stored = conversation is not None
         self.conversation = conversation or Conversation(
             id=services.new_id(),
@@ -73,10 +74,18 @@ class ConversationState:
             self._replace_history(branch)
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
-            self._references = ReferenceManager.from_log(log, branch)
+            self._references = self._references_of(log, branch)
             self._call_ids: set[str] = set()
             for message in log:
                 self._call_ids.update(call.id for call in message.tool_calls)
+
+    def _references_of(
+        self, log: Sequence[ZkChatMessage], branch: Sequence[ZkChatMessage]
+    ) -> ReferenceManager:
+        """The numbered chunks of the log, and the references of the branch."""
+        with self._faults.contain("sources"):
+            return ReferenceManager.from_log(log, branch)
+        return ReferenceManager.from_log(log)
 
     @property
     def references(self) -> ReferenceManager:
@@ -114,7 +123,8 @@ class ConversationState:
         self._messages |= {message.id: message for message in turn}
         self.history = (*self.history, *turn)
         self.exchanges = (*self.exchanges, tuple(turn))
-        self._references.add_references_of(turn)
+        with self._faults.contain("sources"):
+            self._references.add_references_of(turn)
 
     def _check_out(self, head: str | None) -> None:
         """Continue from another message of the log, here and in the store.
@@ -168,7 +178,7 @@ class ConversationState:
         log = self.log()
         left = self.head
         branch = branch_to(log, head)
-        self._references = ReferenceManager.from_log(log, branch)
+        self._references = self._references_of(log, branch)
         self._replace_history(branch)
         self._remember_undone(left)
 

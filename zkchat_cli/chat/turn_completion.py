@@ -4,6 +4,7 @@ documents, and the report. Nothing here stores anything.
 
 from contextlib import suppress
 
+from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
@@ -155,10 +156,17 @@ def _find_documents(
 
 
 def make_report(
-    turn: TurnInProgress, prompt: Prompt, answer: ZkChatMessage, conversation_id: str
+    turn: TurnInProgress,
+    prompt: Prompt,
+    answer: ZkChatMessage,
+    conversation_id: str,
+    faults: FaultGuard,
 ) -> TurnReport:
     """What a completed turn reports."""
     runtime = turn.runtime
+    references = answer.references
+    with faults.contain("sources"):
+        references = merge_references(turn.user.references, references)
     return TurnReport(
         conversation_id=conversation_id,
         message_id=answer.id,
@@ -166,7 +174,7 @@ def make_report(
         model=runtime.model.name,
         strategy=runtime.strategy.name,
         finish_reason=answer.finish_reason or "stop",
-        references=merge_references(turn.user.references, answer.references),
+        references=references,
         citations=answer.citations,
         tools=turn.runs,
         usage=turn.usage,

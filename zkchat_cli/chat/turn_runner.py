@@ -344,7 +344,9 @@ class TurnRunner:
             closed = self._close("complete", finish, verified)
         yield from closed.notices
         assert closed.answer is not None
-        report = make_report(turn, prompt, closed.answer, self.state.conversation.id)
+        conversation = self.state.conversation.id
+        faults = self.services.faults
+        report = make_report(turn, prompt, closed.answer, conversation, faults)
         yield events.TurnCompleted(report)
 
     def _close(
