@@ -39,7 +39,6 @@ from zkchat_cli.errors import ConfigError, StoreUnwritable, ZkchatError
 from zkchat_cli.events import Notice
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Window
-from zkchat_cli.logging_setup import start_logging
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
@@ -122,6 +121,9 @@ class App:
         """Begin the log file, unless nothing may be stored or written."""
         if not self.options.store:
             return None
+        # Only a fault needs it; it takes some milliseconds
+        from zkchat_cli.logging_setup import start_logging
+
         with suppress(ZkchatError):
             return start_logging(self.loaded.env, only_errors=True)
         return None

@@ -108,9 +108,7 @@ class FaultGuard:
         with self._lock:
             self._log("a turn", fault)
         hint = f"The message is stored. {self._advice()}"
-        error = ZkchatError(f"unexpected {type(fault).__name__}: {fault}", hint)
-        error.__cause__ = fault
-        return error
+        return ZkchatError(f"unexpected {type(fault).__name__}: {fault}", hint)
 
     def _report(self, step: AccompanyingStep, fault: Exception) -> None:
         """Log a fault, and tell the user if it is the first one of this step."""
