@@ -17,6 +17,8 @@ from terminal_screen import (
     stored_conversations,
 )
 
+from zkchat_cli.terminal.palette import DARK
+
 # typing
 
 
@@ -128,6 +130,44 @@ def test_no_color_means_no_colors(zkchat: Program) -> None:
         for part in sequence.split(b";")
     }
     assert sgr <= {b"", b"0", b"7"}, "reverse marks the chosen completion, nothing else is needed"
+
+
+def test_the_bar_of_a_running_turn_has_the_percent_and_the_color_of_the_toolbar(
+    zkchat: Program, script: Script
+) -> None:
+    model = script(slow_reply(*["Slowly I speak. " * 35] * 26, delay_ms=60))
+    zkchat.env |= {"ZKCHAT_MODEL": model, "ZKCHAT_CONTEXT__MAX_TOKENS": "4000"}
+    with Chat(zkchat, COLORFGBG="15;0") as chat:
+        chat.wait_for(" / 3.6k")
+        chat.ask("how are you?", "compacts with the next message")
+        drawn = chat.raw.decode()
+    running = re.findall(r"Ctrl-C stops.*?\x1b\[(?:0;)?38;5;(\d+)m█+░*.*? (\d+)%", drawn)
+    assert {(int(color), level(int(percent))) for color, percent in running} == {
+        (DARK[name], name) for name in ("green", "yellow", "red")
+    }
+    *_, (color, percent) = re.findall(r"38;5;(\d+)m█+░*\x1b\[0m (\d+)%", drawn)
+    assert int(color) == DARK[level(int(percent))]
+
+
+def level(percent: int) -> str:
+    return ("green", "yellow", "red")[(percent >= 70) + (percent >= 90)]
+
+
+def test_without_token_counts_no_bar_is_ever_drawn(zkchat: Program, script: Script) -> None:
+    zkchat.env |= {
+        "ZKCHAT_MODEL": script(slow_reply(*["Slowly I speak. "] * 8, delay_ms=120)),
+        "ZKCHAT_CONTEXT__SHOW_TOKEN_COUNT": "false",
+    }
+    with Chat(zkchat) as chat:
+        chat.wait_for("│ notes")
+        chat.type("how are you?")
+        chat.wait_for("how are you?")
+        chat.enter()
+        chat.wait_for("Ctrl-C stops")
+        chat.wait_until(lambda: chat.everything().count("you ›") > 1, "the next prompt")
+        shown = chat.raw.decode()
+    assert "█" not in shown
+    assert "tokens" not in shown
 
 
 def test_the_toolbar_is_one_line_at_the_bottom_of_any_screen(zkchat: Program) -> None:

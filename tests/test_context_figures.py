@@ -141,14 +141,8 @@ def check_every_view(session: ZkChatSession, zkchat: Program) -> ContextUsage:
 
     messages = usage.budget_status["messages"]
     assert messages.used == usage.message_tokens
-    assert usage.compaction.due == usage.compaction.runs_first
-    assert usage.compaction.tokens is not None
-    assert total <= usage.effective_limit
-    if usage.compaction.tokens <= usage.effective_limit:
-        assert total == usage.compaction.tokens
-        assert usage.compaction.due == (messages.used > messages.budget)
-    else:
-        assert f"(needs {short_count(usage.compaction.tokens)})" in toolbar
+    assert usage.compaction.due == usage.compaction.runs_first == (messages.used > messages.budget)
+    assert usage.compaction.tokens == total
     for text in (toolbar, label):
         assert ("compacts with the next message" in text) == usage.compaction.due
     return usage
@@ -186,9 +180,9 @@ def had_shortened_results(session: ZkChatSession) -> bool:
 
 
 def check_live_bar(events: Sequence[Event], session: ZkChatSession, usage: ContextUsage) -> None:
-    """The bar of the running turn ended at what the conversation needs now: exactly by the last
-    measured prompt, and nearly by the text that has arrived since. The last call of a turn may have
-    offered other tools. After some compactions, the next prompt shortens results of earlier turns.
+    """The bar of the running turn ended where the toolbar is now: exactly by the last measured
+    prompt, and nearly by the text that has arrived since. The last call of a turn may have offered
+    other tools. After some compactions, the next prompt shortens results of earlier turns.
     """
     live = LiveBudget()
     for event in events:
@@ -197,16 +191,15 @@ def check_live_bar(events: Sequence[Event], session: ZkChatSession, usage: Conte
     answer = session.history[-1].content
     counted = session.runtime.counter.count(answer) + MESSAGE_OVERHEAD
     tools = usage.tool_tokens - live.usage.tool_tokens
-    needed = usage.compaction.tokens or 0
     measured = live.usage.total_tokens + tools + counted
     compaction = session.state.compaction
     if compaction is not None and compaction.masks_later:
-        assert measured >= needed
+        assert measured >= usage.total_tokens
         return
-    assert measured == needed
+    assert measured == usage.total_tokens
     bar = live.bar()
     assert bar is not None
-    assert abs(bar.used + tools - needed) <= counted
+    assert abs(bar.used + tools - usage.total_tokens) <= counted
 
 
 def test_every_view_has_the_figure_of_the_next_prompt_after_each_turn(

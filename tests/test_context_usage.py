@@ -75,7 +75,7 @@ def test_figures_that_were_stored_without_zeros_are_whole_again() -> None:
         ),
         (
             prompt_of(CHATTER, window=3000, compacts_first=True),
-            "messages use 2,640 of 2,153 tokens: 487 more than their budget.",
+            "messages use 3,960 of 2,153 tokens: 1,807 more than their budget.",
         ),
         (
             prompt_of(CHATTER, "And?", window=3000),

@@ -244,6 +244,12 @@ def test_a_question_is_answered_once_and_its_references_open(
     assert user.window.conversations.list.count() == 1
 
 
+def test_without_token_counts_the_window_shows_none(open_window: OpenWindow) -> None:
+    assert open_window().window.budget.isVisible()
+    user = open_window(**{"context.show_token_count": False})
+    assert not user.window.budget.isVisible()
+
+
 def test_a_compaction_is_previewed_made_and_undone(open_window: OpenWindow) -> None:
     user = open_window(resume=store_turns(open_window, 30))
     before = user.window.budget.components["conversation"]

@@ -234,6 +234,7 @@ def test_the_status_line_shortens_what_is_done_for_the_bar() -> None:
     status = answering()
     status.update(CompactionStarted("the conversation needs 27,000 tokens", 27_000, 29_491))
     bar = "5 s · Ctrl-C stops · ██████░ 92% 27.0k / 29.5k"
+    assert status.line(5.0, 40).plain[2:] == "compacting: the c… · 5 s · ██████░ 92%"
     assert status.line(5.0, 79).plain[2:] == f"compacting: the conversatio… · {bar}"
     assert status.line(5.0, 120).plain[2:] == (
         f"compacting: the conversation needs 27,000 tokens · {bar} · scripted"

@@ -176,8 +176,8 @@ class ZkChatSession:
 
     def prompt(self, next_text: str | None = None) -> Prompt:
         """The prompt of the next model call, with `next_text` as the user's message or without one.
-        If a compaction is due with that message, a prompt without one has all turns that the limit
-        allows. A mentioned agent gets its own prompt.
+        If a compaction is due with that message, a prompt without one has all turns, even beyond
+        the limit. A mentioned agent gets its own prompt.
         """
         self.runtimes.refresh_tools()
         runtime, current = self._next_message(next_text)

@@ -24,7 +24,7 @@ from zkchat_cli.context.prompt_layout import PromptLayout, lay_out_prompt, memor
 from zkchat_cli.context.prompt_messages import RECALLED_TAG, fence, make_prompt_message
 from zkchat_cli.context.prompt_size import advise_on_size
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
-from zkchat_cli.context.turns import TurnHistory, select_newest
+from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.context.usage import NOT_DUE, compaction_due, measure_usage
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.models.messages import ZkChatMessage
@@ -72,15 +72,14 @@ def assemble_prompt(
     items, if the required parts do not fit. `explain`: also list the dropped messages, which are
     thousands in a long conversation.
 
-    Without a question, and if a compaction will come before the next one, the history gets all room
-    up to the limit, because nothing is left out before the compaction.
+    Without a question, and if a compaction comes before the next one, the prompt has the whole
+    history, even beyond the limit: so much does the conversation need.
     """
     fitted = _fit_layout(inputs, budget, strategy, counter)
     layout = fitted.layout
     window = _history_window(inputs, fitted, budget, counter)
     if fitted.compaction.runs_first and inputs.question is None:
-        room = budget.effective_limit - fitted.usage.total_tokens
-        selection = Selection(select_newest(layout.recent, room))
+        selection = Selection(layout.recent.turns)
     else:
         selection = strategy.choose(window)
     messages = (

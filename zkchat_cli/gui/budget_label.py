@@ -4,7 +4,7 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import Qt
 
 from zkchat_cli.models.prompts import ContextUsage
-from zkchat_cli.views.text import CELLS, BudgetBar, ConversationSize
+from zkchat_cli.views.text import CELLS, BudgetBar, compaction_words
 
 _COLORS = (
     "royalblue",
@@ -51,9 +51,10 @@ class BudgetLabel(QtWidgets.QLabel):
         self.components["conversation"] += more
         bar = BudgetBar(usage.total_tokens + more, usage.effective_limit, estimated=usage.estimated)
         figures = f"{bar.figures} ({bar.percent})"
-        compaction = usage.compaction
-        size = ConversationSize(bar.used, compaction.tokens or bar.used, compaction.at)
-        words = size.compaction_words(by_itself=compaction.runs_first)
+        words = ""
+        if usage.compaction.due:
+            by_itself = usage.compaction.runs_first
+            words = compaction_words(bar.used, usage.compaction.at, by_itself=by_itself)
         if words:
             figures += f", {words}"
         self.setText(f"{self._bar_html(bar)} {figures}")

@@ -2,6 +2,8 @@
 context window is.
 """
 
+from collections.abc import Sequence
+
 from rich.text import Text
 
 from zkchat_cli import events
@@ -58,17 +60,19 @@ class StatusLine:
     def line(self, now: float, columns: int) -> Text:
         """The line at time `now`, with as many of its parts as fit into so many columns.
 
-        The activity is shortened for the time and the bar. If there is no room for the bar's
-        figures, it has its percent alone.
+        The activity is shortened for the time and the bar; if it gets too short, how to stop is
+        left out. If there is no room for the bar's figures, it has its percent alone.
         """
         spinner = _SPINNER[int(now / FRAME_TIME) % len(_SPINNER)]
         line = Text(f"{spinner} ", "dim")
-        required = [Text(f"{now - self._began_at:.0f} s", "dim"), Text("Ctrl-C stops", "dim")]
-        required += self._bar(columns)
+        elapsed = Text(f"{now - self._began_at:.0f} s", "dim")
+        required = [elapsed, Text("Ctrl-C stops", "dim"), *self._bar(columns)]
         if self._activity:
-            others = sum(len(_SEPARATOR) + part.cell_len for part in required)
-            room = max(MIN_ACTIVITY, columns - line.cell_len - others)
-            required.insert(0, _shortened(self._activity, room))
+            room = columns - line.cell_len - _width(required)
+            if room < MIN_ACTIVITY:
+                del required[1]
+                room = columns - line.cell_len - _width(required)
+            required.insert(0, _shortened(self._activity, max(MIN_ACTIVITY, room)))
         parts = [*required, *self._details()]
         line.append_text(parts[0])
         for part in parts[1:]:
@@ -93,6 +97,11 @@ class StatusLine:
         if self._budget is not None and self._arrived:
             details.append(Text(f"~{self._arrived:.0f} tokens", "dim"))
         return details
+
+
+def _width(parts: Sequence[Text]) -> int:
+    """The columns of these parts, each after a separator."""
+    return sum(len(_SEPARATOR) + part.cell_len for part in parts)
 
 
 def _shortened(activity: str, columns: int) -> Text:

@@ -10,7 +10,7 @@ from prompt_toolkit.utils import get_cwidth
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.text import YELLOW_FROM, BudgetBar, ConversationSize, short_count
+from zkchat_cli.views.text import YELLOW_FROM, BudgetBar, compaction_words, short_count
 
 # Imported only for types: the first toolbar is drawn without the session's modules
 if TYPE_CHECKING:
@@ -110,13 +110,11 @@ class Toolbar(NamedTuple):
             parts.append(
                 _plain_part(Rank.NEXT_MESSAGE, f"next message: {mark}{short_count(self.typed)}")
             )
-        return [*parts, *self._compaction(bar, usage)]
+        return [*parts, *self._compaction(bar, usage.compaction.at)]
 
-    def _compaction(self, bar: BudgetBar, usage: "ContextUsage") -> list[ToolbarPart]:
-        """When the conversation is compacted: with the next message, or at which share."""
-        at = usage.compaction.at
-        needs = (usage.compaction.tokens or usage.total_tokens) + self.typed
-        words = ConversationSize(bar.used, needs, at).compaction_words(by_itself=self.compacts)
+    def _compaction(self, bar: BudgetBar, at: int | None) -> list[ToolbarPart]:
+        """When the conversation is compacted: with the next message, or `at` how many tokens."""
+        words = compaction_words(bar.used, at, by_itself=self.compacts)
         if words:
             return [_plain_part(Rank.COMPACTION_DUE, words)]
         if at is None or bar.rounded_percent < YELLOW_FROM:
@@ -161,4 +159,5 @@ def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
         "usage": usage,
         "model": runtime.speaker_label,
         "compacts": runtime.compacts_when_due,
+        "show_tokens": runtime.settings.context.show_token_count,
     }

@@ -209,24 +209,14 @@ class BudgetBar(NamedTuple):
         return f"{mark}{short_count(self.used)} / {short_count(self.limit)}"
 
 
-class ConversationSize(NamedTuple):
-    """Tokens that the next prompt shows as `used`, that the whole conversation `needs`, and above
-    which a compaction is due; None if there is no compaction.
+def compaction_words(used: int, at: int | None, *, by_itself: bool) -> str:
+    """The words beside a bar of `used` tokens if a compaction is due: it runs `by_itself`, or not.
+
+    It is due above `at` tokens, and never if that is None; then the words are empty.
     """
-
-    used: int
-    needs: int
-    compacts_at: int | None
-
-    def compaction_words(self, *, by_itself: bool) -> str:
-        """The words beside the bar if a compaction is due: it runs `by_itself`, or not. Otherwise
-        empty.
-        """
-        if self.compacts_at is None or self.needs <= self.compacts_at:
-            return ""
-        words = "compacts with the next message" if by_itself else "/compact is due"
-        # Not all of the conversation fits
-        return words if self.needs <= self.used else f"{words} (needs {short_count(self.needs)})"
+    if at is None or used <= at:
+        return ""
+    return "compacts with the next message" if by_itself else "/compact is due"
 
 
 def times_text(count: int) -> str:
