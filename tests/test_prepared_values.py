@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 from conftest import Program
+from factories import make_compaction
 from model_server import ModelServer, Reply, openai_calls, openai_text, running_server
 
+from zkchat_cli.chat.compaction_preview import made_fields
+from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.summarization.prompt import INSTRUCTIONS
 
 MODEL = ("--model", "openai/m")
@@ -137,6 +140,15 @@ def test_a_compaction_from_a_preview_has_the_figures_of_its_own_moment(
     [stored] = zkchat("context", "summary", talk, "--json").json
     usage = zkchat("context", "stats", talk, "--json", *MODEL).json
     assert stored["tokens_after"] == usage["total_tokens"]
+
+
+def test_each_field_of_a_compaction_is_taken_from_its_preview_or_its_own() -> None:
+    own = (
+        *("id", "created_at", "made_after", "tokens_before", "tokens_after", "instructions"),
+        *("preview", "previewed", "requested", "state", "undone"),
+    )
+    made = make_compaction("So far", "a1")
+    assert {*made_fields(made), *own} == {*Compaction.model_fields}
 
 
 # one process or many

@@ -3,13 +3,20 @@
 import pytest
 from factories import COUNTER, exchanges, split_into_turns
 
+from zkchat_cli.models.carried_statement import CarriedStatement
+from zkchat_cli.summarization.carried_statements import RequiredStatements, add_statements
 from zkchat_cli.summarization.learning_points import find_learning_points
+from zkchat_cli.summarization.statements import find_decisions
 from zkchat_cli.summarization.summary_check import (
     check_summary,
-    find_decisions,
     repair_summary,
     source_text,
 )
+
+
+def decided(text: str) -> CarriedStatement:
+    return CarriedStatement(text=text, decided=True)
+
 
 SOURCE = """2025-03-07
 We decided to pay 1,250 euros of rent to Mrs Lindqvist from 2025-04-01 on, \
@@ -58,24 +65,18 @@ def test_decisions_are_the_users_statements_with_facts() -> None:
     ],
 )
 def test_a_decision_is_in_the_summary_if_its_facts_are(summary: str, missing: int) -> None:
-    assert (
-        len(
-            check_summary(
-                summary, SOURCE, ["We decided to pay 1,250 euros to Mrs Lindqvist from 04-01 on."]
-            ).missing
-        )
-        == missing
-    )
+    decision = decided("We decided to pay 1,250 euros to Mrs Lindqvist from 04-01 on.")
+    assert len(check_summary(summary, SOURCE, [decision]).missing) == missing
 
 
 def test_invented_sentences_are_left_out_and_missing_decisions_added_word_for_word() -> None:
-    decisions = ["We decided to pay 1,250 euros of rent."]
+    decision = decided("We decided to pay 1,250 euros of rent.")
+    required = RequiredStatements((decision,))
     summary = "- The desk is 160 cm wide. It was made in 1950.\n- Rent: 1,350 euros."
-    assert (
-        repair_summary(summary, SOURCE, decisions, 100, COUNTER)
-        == "- The desk is 160 cm wide.\n- user: " + decisions[0]
-    )
-    assert repair_summary(summary, SOURCE, decisions, 10, COUNTER) == "- The desk is 160 cm wide."
+    repaired = repair_summary(summary, SOURCE)
+    assert repaired == "- The desk is 160 cm wide."
+    whole = add_statements(repaired, required, 100, COUNTER)
+    assert whole == f"{repaired}\n- user: {decision.text}"
 
 
 def test_a_summary_may_state_what_documents_and_the_earlier_summary_say() -> None:

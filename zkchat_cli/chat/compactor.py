@@ -12,7 +12,7 @@ bounded: 3, with a correction of the summary. A prompt that is still too large r
 PromptTooLarge, which names the largest items (context/prompt_assembly.py).
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.chat.compaction_preview import made_fields, state_digest
+from zkchat_cli.chat.local_summaries import LocalSummarizer, Summary
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
@@ -37,9 +38,13 @@ from zkchat_cli.context.masks import find_maskable
 from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.errors import PromptTooLarge
-from zkchat_cli.models.compaction import Compaction, CompactionMode
+from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.prompts import ContextUsage
-from zkchat_cli.summarization.extractive import extract_summary
+from zkchat_cli.summarization.carried_statements import (
+    RequiredStatements,
+    least_summary,
+    require_statements,
+)
 
 # Share of the limit that an automatic summary must fold: for less, no model is called
 LEAST_FOLDED_SHARE = 0.02
@@ -53,14 +58,6 @@ class _CheapStep(NamedTuple):
     done: Compaction | None = None
     masking: Compaction | None = None
     fold: FoldPlan | None = None
-
-
-class _Summary(NamedTuple):
-    """A summary, how it was made, and the turns that it quotes."""
-
-    mode: CompactionMode
-    text: str
-    quoted: tuple[str, ...] = ()
 
 
 @dataclass
@@ -217,13 +214,16 @@ class Compactor:
             # Not even the instructions fit: only a command compacts then
             return (CompactionRoom(history=0, new_turns=0, masks_later=True, summary=largest),)
 
-    @cached_property
-    def _largest_summary(self) -> int:
-        """Most tokens of the summary: the user's target, or what leaves room for new turns."""
+    def _largest_summary(self, required: RequiredStatements) -> int:
+        """Most tokens of the summary: the user's target, or what leaves room for new turns; but
+        required statements come before that room.
+        """
+        largest = self.runtime.largest_summary
         target = self.request.target
         if target is not None:
-            return min(target, self.runtime.largest_summary)
-        return self._rooms[0].summary
+            return min(target, largest)
+        least = least_summary(required.statements, largest, self.runtime.counter)
+        return max(self._rooms[0].summary, least)
 
     @cached_property
     def _masked_before(self) -> tuple[str, ...]:
@@ -307,7 +307,9 @@ class Compactor:
         self, fold: FoldPlan, masking: Compaction | None
     ) -> Generator[events.Event, None, Compaction]:
         """A compaction with the first summary that makes the prompt smaller, or else `masking`."""
-        largest = self._largest_summary
+        history = self.state.turns(self.runtime.counter)
+        required = require_statements(self._previous, fold, history)
+        largest = self._largest_summary(required)
         writer = SummaryWriter(self.services, self.runtime, self.timer, self.request, largest)
         written: str | None = None
         if self._should_ask(fold) and writer.is_able:
@@ -317,16 +319,16 @@ class Compactor:
             if previous is not None:
                 replaced += previous.summary_tokens
             with self.services.faults.contain("summary"):
-                written = yield from writer.write(fold, merged, replaced)
+                written = yield from writer.write(fold, merged, replaced, required)
         problem = writer.problem
         done: Compaction | None = None
         with self.timer("prepare"):
-            for summary in self._summaries(fold, writer.mode, written):
-                done = self._folded(fold, masking, summary)
-                if done is not None:
-                    break
-                if summary.text is written:
+            if written is not None:
+                done = self._folded(fold, masking, Summary(writer.mode, written), required)
+                if done is None:
                     problem = "it would not make the prompt smaller"
+            if done is None:
+                done = self._fold_without_model(fold, masking, required, largest)
         return (done or masking or self._unchanged).model_copy(
             update={
                 "model": writer.model.name if writer.calls else None,
@@ -343,7 +345,11 @@ class Compactor:
         return self.request.ask and is_worth_it
 
     def _folded(
-        self, fold: FoldPlan, masking: Compaction | None, summary: _Summary
+        self,
+        fold: FoldPlan,
+        masking: Compaction | None,
+        summary: Summary,
+        required: RequiredStatements,
     ) -> Compaction | None:
         """The compaction with this summary; None if it would not make the prompt smaller."""
         before = self._masked_before
@@ -356,6 +362,7 @@ class Compactor:
             summary=summary.text,
             summary_tokens=self.runtime.counter.count(summary.text),
             quoted=summary.quoted,
+            carried=required.statements,
             mode=summary.mode,
             last_id=fold.turns[-1].ids[-1],
             messages_folded=sum(len(turn.ids) for turn in fold.new),
@@ -364,37 +371,26 @@ class Compactor:
             results_masked=len(set(masked).difference(before)),
         )
 
-    def _summaries(
-        self, fold: FoldPlan, mode: CompactionMode, written: str | None
-    ) -> Iterator[_Summary]:
-        """The summaries to try; the one that a model has written is the first."""
-        if written is not None:
-            yield _Summary(mode, written)
-        request = self.request
+    def _fold_without_model(
+        self,
+        fold: FoldPlan,
+        masking: Compaction | None,
+        required: RequiredStatements,
+        largest: int,
+    ) -> Compaction | None:
+        """The compaction with the first summary by zkchat itself that makes the prompt smaller."""
         counter = self.runtime.counter
-        quoted = self._quoted_turns()
-        limit = self._largest_summary
-        if request.target is None:
-            earlier = self._previous if self._previous_summary else None
-            limit = self._rooms[0].needed_summary(earlier, fold.new_tokens)
-        extracted = None
-        with self.services.faults.contain("summary"):
-            extracted = extract_summary(fold, limit, counter, request.instructions, quoted)
-        if extracted is not None:
-            yield _Summary("extractive", extracted.text, extracted.quoted)
-        if request.reason:
-            count = sum(len(turn.ids) for turn in fold.turns)
-            note = f"[{count} earlier messages are left out here without a summary.]"
-            yield _Summary("truncated", note)
-
-    def _quoted_turns(self) -> list[Turn]:
-        """The turns that the extractive summary in use quotes. The next extractive summary chooses
-        from them too. Empty if the next summary should be of another kind.
-        """
-        request = self.request
-        if request.instructions or request.target is not None:
-            return []
-        if self._previous is None or not self._previous_summary:
-            return []
-        ids = set(self._previous.quoted)
-        return [turn for turn in self.state.turns(self.runtime.counter).turns if turn.id in ids]
+        summarizer = LocalSummarizer(
+            self.request,
+            self.state.turns(counter).turns,
+            self._previous if self._previous_summary else None,
+            self._rooms[0],
+            largest,
+            counter,
+            self.services.faults,
+        )
+        for summary in summarizer.summaries(fold, required):
+            done = self._folded(fold, masking, summary, required)
+            if done is not None:
+                return done
+        return None

@@ -14,6 +14,7 @@ from zkchat_cli.models.compaction import CompactionMode
 from zkchat_cli.models.messages import TokenUsage, sum_usage
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.summarization import prompt, summary_check
+from zkchat_cli.summarization.carried_statements import RequiredStatements, add_statements
 
 # Fewest tokens of conversation in a request; fewer are not worth its instructions
 LEAST_ROOM = 150
@@ -94,13 +95,13 @@ class SummaryWriter:
             )
 
     def write(
-        self, fold: FoldPlan, earlier: str | None, replaced: int
+        self, fold: FoldPlan, earlier: str | None, replaced: int, required: RequiredStatements
     ) -> Generator[events.Event, None, str | None]:
         """A summary of the `earlier` one and of the turns that it does not cover; None if there is
         a problem.
 
-        It must have fewer tokens than what it `replaced`. If its facts are wrong, the model
-        corrects them once, if there is room; then zkchat does.
+        It must have fewer tokens than what it `replaced`. If it has wrong facts or lacks new
+        decisions, the model corrects it once, if there is room; then zkchat does.
         """
         if self._runtime.summarizer is not None:
             with self._timer("model"):
@@ -112,28 +113,38 @@ class SummaryWriter:
             asked = yield from self._ask(fold, earlier, replaced)
         if asked.reply.summary is None:
             return None
-        return (
-            yield from self._correct(asked.reply.summary, asked.messages, fold, earlier, replaced)
+        source = "\n".join(
+            (
+                summary_check.source_text(fold.new, earlier),
+                required.text,
+                self._request.instructions or "",
+            )
         )
+        summary = yield from self._correct(
+            asked.reply.summary, asked.messages, source, required, replaced
+        )
+        # Together they are shorter than what they replace, as the summary alone is
+        most = min(self._limit, replaced - 1)
+        return add_statements(summary, required, most, self._runtime.counter) if summary else None
 
     def _correct(
         self,
         summary: str,
         messages: tuple[PromptMessage, ...],
-        fold: FoldPlan,
-        earlier: str | None,
+        source: str,
+        required: RequiredStatements,
         replaced: int,
     ) -> Generator[events.Event, None, str | None]:
-        """The summary with correct facts.
+        """The summary with correct facts, which are those of the `source`.
 
         The model corrects it once, if there is room, then zkchat does. None if the conversation
         contains nothing of what it states.
         """
-        source = (
-            f"{summary_check.source_text(fold.new, earlier)}\n{self._request.instructions or ''}"
-        )
-        decisions = summary_check.find_decisions(fold.new)
-        check = summary_check.check_summary(summary, source, decisions)
+
+        def check_facts(text: str) -> summary_check.SummaryCheck:
+            return summary_check.check_summary(text, source, required.new, required.beside)
+
+        check = check_facts(summary)
         if not check.problems:
             return summary
         answer = make_prompt_message(
@@ -145,13 +156,10 @@ class SummaryWriter:
         dialog = (*messages, answer, correction)
         if sum(message.tokens for message in dialog) <= self._room:
             second = (yield from self._call(dialog, replaced)).summary
-            if second:
-                problems = summary_check.check_summary(second, source, decisions).problems
-                if problems <= check.problems:
-                    summary = second
-        repaired = summary_check.repair_summary(
-            summary, source, decisions, self._limit, self._runtime.counter
-        )
+            # One that corrects nothing may lack what the first one has
+            if second and check_facts(second).problems < check.problems:
+                summary = second
+        repaired = summary_check.repair_summary(summary, source)
         self.problem = None
         if not repaired:
             self.problem = "the conversation has nothing of what the model's summary states"

@@ -174,8 +174,8 @@ class _JudgedSentence:
     def _differs_in_negation(self, similar: Sequence[_SourceSentence]) -> bool:
         """Whether it is negated and all sentences with the same words are not, or the reverse."""
         equal = [each for each in similar if self._has_same_words(each)]
-        negated = _is_negated(self.plain)
-        return bool(equal) and all(_is_negated(each.text) != negated for each in equal)
+        negated = is_negated(self.plain)
+        return bool(equal) and all(is_negated(each.text) != negated for each in equal)
 
 
 def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
@@ -231,7 +231,7 @@ def _all_numbers(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_negated(text: str) -> bool:
+def is_negated(text: str) -> bool:
     """Whether a sentence has an odd number of negations."""
     return len(_NEGATION.findall(text)) % 2 == 1
 

@@ -3,9 +3,13 @@
 from typing import Literal
 
 from zkchat_cli.models.base import Count, Value
+from zkchat_cli.models.carried_statement import CarriedStatement
 from zkchat_cli.models.messages import TokenUsage
 
 CompactionMode = Literal["none", "masked", "full", "simple", "extractive", "truncated"]
+
+# The fields that say what the summary is
+_OF_SUMMARY = ("summary", "summary_tokens", "quoted", "carried", "last_id")
 
 
 class Compaction(Value):
@@ -28,6 +32,8 @@ class Compaction(Value):
     """The first messages of the turns that an extractive summary quotes. The next summary chooses
     its sentences from these turns and from newer ones.
     """
+    carried: tuple[CarriedStatement, ...] = ()
+    """What this summary and the following ones state, oldest first."""
     mode: CompactionMode
     model_calls: Count = 0
     instructions: str | None = None
@@ -59,6 +65,4 @@ class Compaction(Value):
         """
         if self.summary or earlier is None:
             return self
-        return self.model_copy(
-            update=earlier.model_dump(include={"summary", "summary_tokens", "quoted", "last_id"})
-        )
+        return self.model_copy(update={name: getattr(earlier, name) for name in _OF_SUMMARY})

@@ -9,7 +9,7 @@ a summary takes as long after 10,000 turns as after 100.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -27,6 +27,8 @@ from zkchat_cli.tokens.counter import TokenCounter
 MAX_SUMMARY_SHARE = 0.8
 # Factor for each word of the user's instructions
 WORD_BONUS = 8.0
+# Factor for a sentence that the summary must have: it comes before all others
+REQUIRED_BONUS = 1e6
 # Factor for what the user told the model: the notes may not have it, and the model's answers can be
 # found again
 STATED_FACTOR = 3.0
@@ -97,10 +99,11 @@ def extract_summary(
     counter: TokenCounter,
     instructions: str | None = None,
     quoted: Sequence[Turn] = (),
+    required: Collection[str] = (),
 ) -> ExtractiveSummary | None:
     """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller
     than the fold. `quoted` are the turns that the last summary quotes: only they and the new turns
-    are read, or all turns if there are none.
+    are read, or all turns if there are none. Sentences with a `required` text are chosen first.
     """
     replaced = 0
     for turn in reversed(fold.turns):
@@ -109,17 +112,23 @@ def extract_summary(
             break
     budget = min(target, int(MAX_SUMMARY_SHARE * replaced))
     turns = (*quoted, *fold.new) if quoted else fold.turns
-    return summarize(turns, budget, counter, instructions or "")
+    return summarize(turns, budget, counter, instructions or "", required)
 
 
 def summarize(
-    turns: Sequence[Turn], budget: int, counter: TokenCounter, instructions: str = ""
+    turns: Sequence[Turn],
+    budget: int,
+    counter: TokenCounter,
+    instructions: str = "",
+    required: Collection[str] = (),
 ) -> ExtractiveSummary | None:
-    """A summary in at most `budget` tokens, with sentences that share words with `instructions`
-    first; None if not even one fits.
+    """A summary in at most `budget` tokens, with `required` sentences first, then those that share
+    words with `instructions`; None if not even one fits.
     """
-    messages = _speaker_messages(turn for turn in turns if not turn.failure)
+    messages = speaker_messages(turn for turn in turns if not turn.failure)
     candidates = _prefer_instructed(_find_candidates(messages), instructions)
+    if required:
+        candidates = [_prefer_required(each, required) for each in candidates]
     # Most pieces are counted several times, which would take 3 ms of 25
     count = cache(counter.count)
     chosen = _choose_for_budget(candidates, messages, budget, count)
@@ -166,7 +175,7 @@ class _SpokenMessage(NamedTuple):
     message: ZkChatMessage
 
 
-def _speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
+def speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
     """The messages with their speakers: the names in front of an imported log's messages ("Ada:
     …"), or else the roles.
     """
@@ -286,6 +295,12 @@ def _prefer_instructed(
             candidate = candidate._replace(factor=candidate.factor * WORD_BONUS * shared)
         preferred.append(candidate)
     return preferred
+
+
+def _prefer_required(candidate: SummaryCandidate, required: Collection[str]) -> SummaryCandidate:
+    if candidate.sentence.text not in required:
+        return candidate
+    return candidate._replace(factor=candidate.factor * REQUIRED_BONUS)
 
 
 def _next_that_fit(
