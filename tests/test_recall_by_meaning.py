@@ -12,6 +12,7 @@ from conftest import write_notes
 from factories import COUNTER, AppFixture, exchanges, open_store
 from fake_embedders import SynonymEmbedder
 
+from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.chat.message_vectors import BATCH, MessageEmbedder, MessageVectors
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.recall import RecallIndex, no_cosines
@@ -97,7 +98,7 @@ def test_a_passage_in_other_words_is_recalled_before_those_with_more_of_the_word
     app = talks.app
     assert app.vault.semantic is not None
     turns = talks.open(conversation).state.turns(COUNTER).turns
-    vectors = MessageVectors(app.store, app.vault.semantic, conversation.id)
+    vectors = MessageVectors(app.store, app.vault.semantic, conversation.id, FaultGuard())
     for cosines, best in ((vectors.cosines, "automobile"), (no_cosines, "bridge")):
         index = RecallIndex(cosines)
         index.update(turns)
