@@ -68,7 +68,7 @@ def test_at_most_three_documents_are_read(app: AppFixture) -> None:
 def test_named_document_without_an_answer_is_quoted_from_its_beginning(app: AppFixture) -> None:
     report = report_of(app.session().send("Why do xylophones in [[Compost]] sound?"))
     assert report.answer.startswith(
-        "I found no sentence that answers this. Most likely: Compost\n\n“A compost heap needs air"
+        "Not sure; the nearest I found: Compost\n\n“A compost heap needs air"
     )
     assert report.level == "most_likely"
 
@@ -90,7 +90,7 @@ def test_unanswered_question_names_the_likeliest_section_and_quotes_its_opening(
             "Which filter of quantum chromodynamics entangles bosons on Tuesday dates?"
         )
     )
-    assert report.answer.startswith("I found no sentence that answers this. Most likely: Filters")
+    assert report.answer.startswith("Not sure; the nearest I found: Filters")
     assert report.level == "most_likely"
     assert report.citations and all(c.valid and c.quote for c in report.citations)
 

@@ -33,7 +33,8 @@ _AFTER_SENTENCE = lazy_pattern(
 """Numbers after a full stop belong to the sentence before it."""
 _SILENCE = lazy_pattern(
     r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b"
-    r"|nothing in (?:your|the) notes\b|I found no sentence\b|(?:most likely|or): ",
+    r"|nothing in (?:your|the) notes\b|I found no sentence\b|I found nothing on\b"
+    r"|not sure; the nearest\b|(?:most likely|or): ",
     re.IGNORECASE,
 )
 _QUOTED_END = lazy_pattern(SENTENCE_END)

@@ -44,7 +44,8 @@ MAX_PER_DOCUMENT = 2
 MAX_FACTS = 2
 NOTHING_FOUND = "Nothing in your notes is about this.\n"
 NOTHING_IN_PERIOD = "None of your notes is from that time.\n"
-NO_SENTENCE = "I found no sentence that answers this. Most likely: "
+NOT_SURE = "Not sure; the nearest I found: "
+NOTHING_ON = "I found nothing on “{}”; the nearest: "
 NO_PASSAGES = (
     "There was no room in the context window for passages of your notes. Raise "
     "context.max_tokens, or ask in a new conversation.\n"
@@ -295,7 +296,9 @@ def _likeliest_sections(ranked: RankedPassages) -> OfflineAnswer:
     if not sections:
         return OfflineAnswer(NOTHING_FOUND, "nothing")
     shown = "\nOr: ".join(_format_section(quotes) for quotes in sections)
-    return OfflineAnswer(NO_SENTENCE + shown, "most_likely")
+    missing = ranked.confidence.missing
+    beginning = NOT_SURE if missing is None else NOTHING_ON.format(missing)
+    return OfflineAnswer(beginning + shown, "most_likely")
 
 
 def _summarize_whole(

@@ -16,6 +16,14 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from zkchat_cli.llm.offline.confidence import (
+    MIN_PROBABILITY,
+    MOST_LEADING,
+    USUAL_LOSS,
+    ConfidenceSignals,
+    lead_of_nearest_note,
+    most_foreign_word,
+)
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import (
     QuoteSource,
@@ -41,13 +49,6 @@ OPENING_WEIGHT = 1.5
 opening of a section is worth more, by the square of the rest: much for a question about just this
 heading, little for others, where it often hid the sentence that answers.
 """
-UNKNOWN_PENALTY = 0.3
-COVERAGE_BONUS = 0.1
-"""How much words of the question that no passage has take from the confidence, and how much the
-covered share of the question adds.
-"""
-# Confidence from which passages are an answer, with a sentence model
-MIN_CONFIDENCE = 0.4
 # Share of the question from which passages are an answer, without a sentence model
 MIN_COVERAGE = 0.52
 MIN_TITLE = 0.16
@@ -67,30 +68,42 @@ a rare word of the question.
 """
 
 
+class Confidence(NamedTuple):
+    """Whether the passages answer, and whether any of them is about the question at all. `missing`
+    is the word that distinguishes the question, if no passage has it.
+    """
+
+    is_answer: bool
+    matches: bool
+    missing: str | None = None
+
+
 class RankedPassages(NamedTuple):
-    """All passages, and those that are about the question, best first. `confidence` is 1 where an
-    answer begins; `matches` says whether anything in them is about the question at all, by words or
-    meaning.
+    """All passages, and those that are about the question, best first. `confidence` tells whether
+    they answer.
     """
 
     all: tuple[RankedQuote, ...]
     on_topic: tuple[RankedQuote, ...]
-    confidence: float
-    matches: bool
+    confidence: Confidence
 
     @property
     def is_answer(self) -> bool:
         """Whether the best passage is an answer."""
-        return bool(self.on_topic) and self.confidence >= 1
+        return bool(self.on_topic) and self.confidence.is_answer
+
+    @property
+    def matches(self) -> bool:
+        """Whether anything in the passages is about the question at all, by words or meaning."""
+        return self.confidence.matches
 
 
-class Confidence(NamedTuple):
-    """How surely the passages answer (1 where an answer begins), and whether any of them is about
-    the question at all.
-    """
+class _ValuedQuote(NamedTuple):
+    """A valued quote, the share of the question that it covers, and its similarity to that."""
 
-    value: float
-    matches: bool
+    quote: RankedQuote
+    covered: float
+    similarity: float
 
 
 class QuestionSimilarity(NamedTuple):
@@ -123,27 +136,30 @@ def rank_passages(
     language = words.language_of(words.terms(question.text))
     languages = _languages_of(excerpts, language)
     quotes = mark_labels_of_code(find_quotes(excerpts, languages))
-    weights = weigh_terms(question, count_words(quotes, languages))
+    vocabulary = count_words(quotes, languages)
+    weights = weigh_terms(question, vocabulary)
     coverages = [weights.coverage(quote) for quote in quotes]
     similarity = _compare_meaning(question.text, quotes, coverages, similarities)
-    ranked = []
+    ranked: list[_ValuedQuote] = []
     for index, (quote, coverage) in enumerate(zip(quotes, coverages, strict=True)):
         meaning = _meaning_worth(index, quote, similarity, weights, languages)
         value = (WORDS_WEIGHT * coverage.weighted + meaning + quote.rank_worth) * quote.quality
-        is_similar = similarity.by_quote.get(index, 0.0) >= MIN_PASSAGE_SIMILARITY
+        near = similarity.by_quote.get(index, 0.0)
         has_rare_word = not weights.rare.isdisjoint(quote.words | quote.above)
-        ranked.append(quote._replace(value=value, is_on_topic=is_similar or has_rare_word))
-    ranked.sort(key=lambda quote: (-quote.value, quote.order))
-    covered = max((coverage.total for coverage in coverages), default=0.0)
-    if similarity.is_known:
-        confidence = _confidence_by_meaning(similarity, weights, covered, language)
+        is_on_topic = near >= MIN_PASSAGE_SIMILARITY or has_rare_word
+        valued = quote._replace(value=value, is_on_topic=is_on_topic)
+        ranked.append(_ValuedQuote(valued, coverage.total, near))
+    ranked.sort(key=lambda each: (-each.quote.value, each.quote.order))
+    if similarities is not None and similarity.is_known:
+        confidence = _confidence_by_meaning(question, ranked, similarity, language, similarities)
+        if confidence.missing is not None and vocabulary.has_word(confidence.missing):
+            confidence = confidence._replace(missing=None)
     else:
-        confidence = _confidence_by_words(quotes, weights, covered)
+        confidence = _confidence_by_words(quotes, weights, ranked)
     return RankedPassages(
-        all=tuple(ranked),
-        on_topic=tuple(quote for quote in ranked if quote.is_on_topic),
-        confidence=confidence.value,
-        matches=confidence.matches,
+        all=tuple(each.quote for each in ranked),
+        on_topic=tuple(each.quote for each in ranked if each.quote.is_on_topic),
+        confidence=confidence,
     )
 
 
@@ -204,25 +220,43 @@ def _meaning_worth(
 
 
 def _confidence_by_meaning(
-    similarity: QuestionSimilarity, weights: TermWeights, covered: float, language: str
+    question: AnalyzedQuestion,
+    ranked: Sequence[_ValuedQuote],
+    similarity: QuestionSimilarity,
+    language: str,
+    similarities: Similarities,
 ) -> Confidence:
-    unknown = UNKNOWN_PENALTY * (1 - weights.known_share)
-    value = (similarity.best - unknown + COVERAGE_BONUS * covered) / MIN_CONFIDENCE
+    """The confidence by the signals that distinguish an answer from passages about its subject."""
+    leading = [each for each in ranked if each.quote.is_on_topic][:MOST_LEADING]
+    leading = leading or list(ranked[:MOST_LEADING])
+    foreign = most_foreign_word(question, leading[0].quote.text, similarities)
+    signals = ConfidenceSignals(
+        similarity=max(each.similarity for each in leading),
+        covered=max(each.covered for each in leading),
+        lead=lead_of_nearest_note((each.quote, each.similarity) for each in ranked),
+        least_loss=foreign.loss if foreign is not None else USUAL_LOSS,
+    )
     least = MIN_SIMILARITY if language == ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
-    return Confidence(value, similarity.best >= least or covered >= MIN_COVERED)
+    covered = max(each.covered for each in ranked)
+    return Confidence(
+        is_answer=signals.probability >= MIN_PROBABILITY,
+        matches=similarity.best >= least or covered >= MIN_COVERED,
+        missing=foreign.word if foreign is not None and foreign.loss < 0 else None,
+    )
 
 
 def _confidence_by_words(
-    quotes: Sequence[RankedQuote], weights: TermWeights, covered: float
+    quotes: Sequence[RankedQuote], weights: TermWeights, ranked: Sequence[_ValuedQuote]
 ) -> Confidence:
     """The confidence by the covered share of the question, or by the share of a Chinese question's
     characters in a title.
     """
+    covered = max((each.covered for each in ranked), default=0.0)
     of_characters = weights.characters()
     titles = {quote.excerpt.title for quote in quotes}
     in_title = max((of_characters.share(_characters(title)) for title in titles), default=0.0)
-    value = max(covered / MIN_COVERAGE, in_title / MIN_TITLE)
-    return Confidence(value, weights.known_share > 0)
+    is_answer = covered >= MIN_COVERAGE or in_title >= MIN_TITLE
+    return Confidence(is_answer, weights.known_share > 0)
 
 
 def _characters(title: str) -> set[str]:

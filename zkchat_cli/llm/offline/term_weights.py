@@ -57,6 +57,10 @@ class PassageVocabulary(NamedTuple):
     def _most_frequent(self, found: Iterable[str]) -> str | None:
         return max(found, key=lambda each: (self.counts[each], each), default=None)
 
+    def has_word(self, word: str) -> bool:
+        """Whether any passage has a word of the question, in one of its forms."""
+        return any(form in self.counts for form in self.forms(word))
+
     def rarity(self, form: str) -> float:
         """The weight of a word by how few passages have it."""
         rarity = math.log(1 + self.passages / (self.counts.get(form, 0) or UNSEEN_COUNT))

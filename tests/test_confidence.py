@@ -1,0 +1,91 @@
+"""How sure an answer in quotations is: by what distinguishes the question, not by what it shares
+with the notes.
+"""
+
+import math
+from pathlib import Path
+
+import pytest
+from conftest import Program, write_notes
+
+from zkchat_cli.llm.offline.confidence import ConfidenceSignals, most_foreign_word
+from zkchat_cli.llm.offline.question import AnalyzedQuestion
+
+NOTES = {
+    "Pottery.md": (
+        "# Pottery\n\nClay dries for a week before the first firing. Glaze comes on after it.\n\n"
+        "## Kiln\n\nThe kiln reaches 1,240 degrees after nine hours; open it below 80.\n"
+    ),
+    "Beekeeping.md": (
+        "# Beekeeping\n\nA hive needs a new queen every second year.\n\n"
+        "## Winter\n\nFeed fifteen kilos of sugar syrup before the end of September.\n"
+    ),
+    "Bicycle.md": (
+        "# Bicycle\n\nOil the chain after each ride in the rain. The brake pads last a winter.\n"
+    ),
+}
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    return Program(
+        write_notes(tmp_path / "notes", NOTES),
+        tmp_path / "home",
+        {"ZKCHAT_SEMANTIC__PROVIDER": "builtin"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "missing", "nearest"),
+    [
+        ("raku pottery", "raku", "Pottery.md"),
+        ("varroa treatment of a hive", "varroa", "Beekeeping.md"),
+        ("which derailleur for my bicycle chain", "derailleur", "Bicycle.md"),
+    ],
+)
+def test_a_question_near_the_notes_is_told_what_they_do_not_have(
+    program: Program, question: str, missing: str, nearest: str
+) -> None:
+    reply = program("ask", question, "--json").json
+    assert reply["level"] == "most_likely"
+    assert reply["answer"].startswith(f"I found nothing on “{missing}”; the nearest: ")
+    assert reply["citations"][0]["relative_path"] == nearest
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("how hot does the kiln get?", "1,240 degrees"),
+        ("how much syrup do the bees get before winter", "fifteen kilos"),
+    ],
+)
+def test_a_question_that_the_notes_answer_is_answered(
+    program: Program, question: str, quoted: str
+) -> None:
+    reply = program("ask", question, "--json").json
+    assert reply["level"] == "answer"
+    assert quoted in reply["answer"]
+
+
+def test_the_most_foreign_word_is_the_one_without_which_the_question_is_nearest() -> None:
+    question = AnalyzedQuestion(
+        "raku pottery glaze",
+        searches=(),
+        weights=dict.fromkeys(("raku", "pottery", "glaze"), 1.0),
+        subject=frozenset(("raku", "pottery", "glaze")),
+    )
+    cosines = {"raku pottery glaze": 0.5, "pottery glaze": 0.7, "raku glaze": 0.4}
+    found = most_foreign_word(
+        question, "Glaze it.", lambda _, texts: [cosines.get(text, 0.45) for text in texts]
+    )
+    assert found is not None
+    assert (found.word, round(found.loss, 3)) == ("raku", -0.2)
+
+
+def test_each_signal_raises_the_probability() -> None:
+    signals = ConfidenceSignals(similarity=0.5, covered=0.5, lead=0.1, least_loss=-0.03)
+    # 1 / (1 + e^-x) with x = -1.91 + 2.29 * .5 + 1.4 * .5 + 6.39 * .1 - 14.52 * .03
+    assert math.isclose(signals.probability, 0.5346, abs_tol=0.001)
+    for name in signals._fields:
+        higher = signals._replace(**{name: getattr(signals, name) + 0.1})
+        assert higher.probability > signals.probability
