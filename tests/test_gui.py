@@ -244,6 +244,17 @@ def test_a_question_is_answered_once_and_its_references_open(
     assert user.window.conversations.list.count() == 1
 
 
+def test_a_goal_is_worked_on_in_several_answers(open_window: OpenWindow, script: Script) -> None:
+    model = script({"text": "Half of it."}, {"text": "All of it.\nDONE"})
+    user = open_window(model=model)
+    user.write("/solve Compare the filters")
+    user.press(Qt.Key.Key_Return)
+    result = user.window.result.text
+    user.wait(lambda: "Goal reached in 2 steps" in result.toPlainText())
+    user.wait()
+    assert user.shown.index("Half of it.") < user.shown.index("All of it.")
+
+
 def test_without_token_counts_the_window_shows_none(open_window: OpenWindow) -> None:
     assert open_window().window.budget.isVisible()
     user = open_window(**{"context.show_token_count": False})

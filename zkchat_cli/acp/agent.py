@@ -254,17 +254,27 @@ class NoteAgent:
         if _is_for_a_terminal(result):
             self._send(answer_chunk("The editor has its own way to do that."))
             return END
-        shown = result_text(result)
-        if shown:
-            self._send(answer_chunk(shown))
-        self._send_usage(session)
+        self._show_result(session, result)
         new_mode = session_modes(session).current_mode_id
         if new_mode != mode:
             update = schema.CurrentModeUpdate(
                 session_update="current_mode_update", current_mode_id=new_mode
             )
             self._send(update)
-        return END if result.turn is None else self._run_turn(session, result.turn)
+        reason = END
+        while result.turn is not None:
+            reason = self._run_turn(session, result.turn)
+            if result.then is None:
+                break
+            result = result.then()
+            self._show_result(session, result)
+        return reason
+
+    def _show_result(self, session: ZkChatSession, result: CommandResult) -> None:
+        shown = result_text(result)
+        if shown:
+            self._send(answer_chunk(shown))
+        self._send_usage(session)
 
     def _run_turn(self, session: ZkChatSession, turn: Generator[events.Event, None, None]) -> str:
         """Run a turn and tell the editor about it; returns the reason why it ended.

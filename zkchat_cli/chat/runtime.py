@@ -237,6 +237,12 @@ class Runtime:
         instructions = self.instructions.replace(INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS)
         return replace(self, retrieval=retrieval, tools=(), instructions=instructions)
 
+    def with_instructions(self, more: str) -> "Runtime":
+        """The runtime of a turn with `more` instructions after its own; the same for none."""
+        if not more:
+            return self
+        return replace(self, instructions=f"{self.instructions}\n\n{more}".strip())
+
     def with_setting(self, key: str, value: str) -> "Runtime":
         """The runtime with a setting overridden for this session; the files stay unchanged.
 

@@ -99,6 +99,10 @@ class ZkChatSession:
         """
         return self._run_turn(UserInput.parse(text, typed))
 
+    def send_input(self, user_input: UserInput) -> Generator[events.Event, None, None]:
+        """`send` for an input that was not typed as it is, such as a step towards a goal."""
+        return self._run_turn(user_input)
+
     def _run_turn(
         self, user_input: UserInput, retry_of: ZkChatMessage | None = None
     ) -> Generator[events.Event, None, None]:
@@ -108,6 +112,7 @@ class ZkChatSession:
             raise UsageError("there is nothing to ask", hint)
         own = self.runtimes.refresh_tools()
         runtime, user_input, notices = self.runtimes.for_message(user_input)
+        runtime = runtime.with_instructions(user_input.instructions)
         if self.services.external is not None:
             with self.services.faults.contain("external tools"):
                 notices += self.services.external.take_notices()

@@ -32,6 +32,8 @@ class UserInput(NamedTuple):
     retrieval: RetrievalMode | None = None
     # The learning points of a question that is sent again, found when it was typed
     learning_points: tuple[str, ...] | None = None
+    # What the model is told for this turn, after its other instructions
+    instructions: str = ""
 
     @classmethod
     def parse(cls, text: str, typed: str | None = None) -> "UserInput":

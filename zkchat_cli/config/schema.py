@@ -165,6 +165,9 @@ class ChatSettings(Section):
             "show all arguments of tool calls, times, tokens and the reasoning of each turn"
         ),
     )
+    iterations: int = Field(
+        5, ge=1, le=100, description="most answers to work on the goal of one /solve"
+    )
     show_related: bool = Field(
         True,
         description="offer notes related to an answer in a line below it, if there are good ones",

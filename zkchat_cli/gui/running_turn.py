@@ -1,6 +1,8 @@
 """The running turn: its events become text in the transcript, the state and the budget bar."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from functools import partial
 
 from PySide6.QtWidgets import QLabel
 
@@ -8,6 +10,7 @@ from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.gui.budget_label import BudgetLabel
 from zkchat_cli.gui.transcript import TranscriptView
+from zkchat_cli.llm.stop_signal import raise_if_stopped
 from zkchat_cli.views.live_budget import LiveBudget
 from zkchat_cli.views.turn_steps import tool_line
 
@@ -27,6 +30,20 @@ class RunningTurn:
         self._transcript = transcript
         self._budget = budget
         self._state = state
+
+    def run(
+        self,
+        turn: Generator[events.Event, None, None],
+        post: Callable[[Callable[[], None]], None],
+    ) -> None:
+        """Run the turn on a worker's thread; `post` lets the window's thread show each event."""
+        try:
+            with closing(turn):
+                for event in turn:
+                    post(partial(self.show, event))
+                    raise_if_stopped()
+        except ZkchatError as e:
+            post(partial(self.show, events.TurnFailed(e, "", "")))
 
     def show(self, event: events.Event) -> None:
         """Show one event."""

@@ -6,17 +6,16 @@ terminal; lookups (completion, lists, passages, other pages) run on `_side` mean
 own thread waits for neither.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QMargins, Qt
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut
 
-from zkchat_cli import events, slash
+from zkchat_cli import slash
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion.input_completer import InputCompleter
@@ -263,11 +262,13 @@ class ChatWindow(QtWidgets.QMainWindow):
         if result.input_text:
             self.input.set_text(result.input_text)
         if result.turn is not None:
-            self._begin_turn(result.turn, line)
+            self._begin_turn(result, line)
         else:
             self.switch_to(result.session)
 
-    def _begin_turn(self, turn: Generator[events.Event, None, None], question: str) -> None:
+    def _begin_turn(self, result: CommandResult, question: str) -> None:
+        turn = result.turn
+        assert turn is not None
         running = RunningTurn(self.transcript, self.budget, self.state)
         self._turn = running
         if self.transcript.page.last < self._end.last:
@@ -275,18 +276,15 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.transcript.begin_turn(question)
         self.state.setText("answering …")
 
-        def run(_: ZkChatSession) -> None:
-            try:
-                with closing(turn):
-                    for event in turn:
-                        self._work.post(partial(running.show, event))
-                        raise_if_stopped()
-            except ZkchatError as e:
-                self._work.post(partial(running.show, events.TurnFailed(e, "", "")))
+        def end(_: None) -> None:
+            self._end_turn(running)
+            then = result.then
+            if then is not None and running.error is None:
+                self.run(lambda _: then(), lambda next_: self._carry_out(next_, question))
 
         self.run(
-            run,
-            lambda _: self._end_turn(running),
+            lambda _: running.run(turn, self._work.post),
+            end,
             lambda: self._end_turn(running, stopped=True),
         )
 

@@ -128,6 +128,8 @@ class Model(ABC):
     searches_itself: ClassVar[bool] = False
     # Whether it can summarize a conversation in words of its own
     summarizes: bool = True
+    # Whether it can work on a goal in several answers, and judge if the goal is reached
+    works_in_steps: ClassVar[bool] = True
     # The tools that it can call, if not all: describing others would cost tokens
     only_tools: frozenset[str] | None = None
     # Whether it can call tools, if that is known after `prepare`

@@ -52,6 +52,8 @@ class CommandResult:
     """What to show, and what the chat does next: ask, run a turn, switch to another session, or
     quit.
 
+    `then` is the command that follows a turn with an answer: /solve runs one turn after another.
+
     If the lines depend on the width, `lines` has them for 80 columns, and `render` returns them for
     any width. `input_text` is put into the input line for editing.
     """
@@ -62,6 +64,7 @@ class CommandResult:
     session: ZkChatSession | None = None
     quit: bool = False
     turn: Generator[Event, None, None] | None = None
+    then: "Callable[[], CommandResult] | None" = None
     question: YesNoQuestion | None = None
     clipboard: str | None = None
     open_note: NoteToOpen | None = None

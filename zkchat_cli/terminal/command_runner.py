@@ -4,7 +4,7 @@ They want to print, page, ask, copy or open (see slash/base.py). A piped chat ca
 an error that says how to do without, and prints what would be copied or opened.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ from zkchat_cli import slash
 from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line, reason
-from zkchat_cli.events import Event, TurnCompleted, TurnFailed
+from zkchat_cli.events import TurnCompleted, TurnFailed
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.references import provenance, related_notes
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
@@ -66,9 +66,10 @@ def _hint_after_stop(before: ZkChatMessage | None, last: ZkChatMessage | None) -
     """
     if last == before:
         return ""
-    is_partial = last is not None and last.role == "assistant" and last.status == "unfinished"
-    if last is not None and is_partial and last.content.strip():
-        return "; the partial answer is kept: /continue or /retry"
+    if last is not None and last.role == "assistant" and last.content.strip():
+        if last.status == "unfinished":
+            return "; the partial answer is kept: /continue or /retry"
+        return "; the answers so far are kept"
     return " before the answer began; /retry asks again"
 
 
@@ -84,13 +85,15 @@ def carry_out(command: Callable[[], CommandResult], chat: ChatHost, stoppable: S
         chat.next_input = text
 
     with stoppable():
-        result = command()
-        with paged(chat.screen, SCREENS, keep_typed) as pager:
-            print_result(result, pager)
-        if result.session is not None:
-            chat.session = result.session
-        if result.turn is not None:
-            _take_turn(result.turn, chat)
+        following: Callable[[], CommandResult] | None = command
+        while following is not None:
+            result = following()
+            with paged(chat.screen, SCREENS, keep_typed) as pager:
+                print_result(result, pager)
+            if result.session is not None:
+                chat.session = result.session
+            completed = _take_turn(result, chat)
+            following = result.then if completed else None
     if result.quit:
         return False
     if result.clipboard is not None:
@@ -143,8 +146,16 @@ def _text_of(note: NoteToOpen) -> str:
     return sanitize(note.text).removesuffix("\n") + "\n"
 
 
-def _take_turn(events: Generator[Event, None, None], chat: ChatHost) -> None:
-    """Run a turn and show it: a failed one with its error, an answer with notes to read."""
+def _take_turn(result: CommandResult, chat: ChatHost) -> bool:
+    """Run the turn of a result, if it has one, and show it: a failed one with its error, an answer
+    with notes to read. Returns whether none failed.
+    """
+    if result.turn is None:
+        return True
+    display = _display_options(chat)
+    if result.then is not None:
+        # The command itself shows what each of its turns costs
+        display = display._replace(costs=False)
     screen = chat.screen
     session = chat.session
     approve = session.services.approve
@@ -153,8 +164,8 @@ def _take_turn(events: Generator[Event, None, None], chat: ChatHost) -> None:
     screen.print()
     chat.turn_is_running = True
     try:
-        with closing(events) as turn:
-            last = show_turn(turn, screen, screen.print, _display_options(chat))
+        with closing(result.turn) as turn:
+            last = show_turn(turn, screen, screen.print, display)
     finally:
         chat.turn_is_running = False
     if isinstance(last, TurnFailed):
@@ -165,6 +176,7 @@ def _take_turn(events: Generator[Event, None, None], chat: ChatHost) -> None:
             _print_related(session, screen)
     for notice in session.services.faults.take_notices():
         screen.print(f"  {on_one_line(*notice)}", "yellow")
+    return not isinstance(last, TurnFailed)
 
 
 def _display_options(chat: ChatHost) -> DisplayOptions:
@@ -249,7 +261,7 @@ def run_piped(
         return None
     if result.session is not None:
         session = result.session
-    if result.turn is not None:
+    while result.turn is not None:
         display = DisplayOptions(
             max_sources,
             session.services.faults,
@@ -262,6 +274,10 @@ def run_piped(
         for notice in session.services.faults.take_notices():
             screen.warn(*notice)
         screen.print()
+        if result.then is None:
+            break
+        result = result.then()
+        print_result(result, screen)
     return session
 
 

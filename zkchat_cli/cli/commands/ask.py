@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
@@ -16,16 +16,20 @@ from zkchat_cli.cli.failure import CommandFailed
 from zkchat_cli.errors import StoreError, UsageError, ZkchatError
 from zkchat_cli.terminal.link_targets import note_opener
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.views.text import IN_SHELL, UNSTORED, CommandHints, summarize_problems
+from zkchat_cli.views.text import IN_SHELL, UNSTORED, CommandHints, plain_text, summarize_problems
 
 if TYPE_CHECKING:
     from zkchat_cli import events
     from zkchat_cli.app.factory import App
+    from zkchat_cli.chat.problem_solver import IterativeProblemSolver
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models.reports import TurnReport
 
 ORDER = 20
 COMMAND = command_group()
+# Exit code if the goal of --iterations was not reached
+NOT_REACHED = 1
+REACHED = ("done", "answered")
 
 
 @command(
@@ -35,6 +39,7 @@ COMMAND = command_group()
         'zkchat ask "what did I decide about the roof?"',
         'git log -5 | zkchat ask "which of my notes does this touch?"',
         'zkchat ask @plan.md "what is missing?"',
+        'zkchat ask --iterations 5 "list each decision about the roof, with its date"',
     ],
 )
 def ask(
@@ -64,6 +69,18 @@ def ask(
             "--stream-json", help="Print one JSON event per line; the last is what --json prints."
         ),
     ] = False,
+    iterations: Annotated[
+        int | None,
+        Option(
+            "--iterations",
+            metavar="N",
+            min=1,
+            max=100,
+            help=(
+                "Work on PROMPT as a goal, in at most N answers; exit code 1 if it is not reached."
+            ),
+        ),
+    ] = None,
     show_context: Annotated[
         bool, Option("--show-context", help="Print on standard error what the prompt is made of.")
     ] = False,
@@ -78,7 +95,7 @@ def ask(
     """
     writes_json = ctx.as_json or stream_json
     continuing = continue_ or cid is not None
-    question = _read_question(prompt or [], is_required=not continuing)
+    question = _read_question(prompt or [], is_required=not continuing or bool(iterations))
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         app = _with_approval(ctx, opened, unsafe=unsafe, yes=yes, can_ask=not writes_json)
         screen = ctx.screen if writes_json else ctx.screen.with_width()
@@ -87,16 +104,17 @@ def ask(
             screen=replace(screen, address=note_opener(app.vault.root)),
             hints=UNSTORED if no_store else IN_SHELL,
             max_sources=0 if answer_only else max_sources,
+            as_json=writes_json,
+            is_stream=stream_json,
         )
         session = _open_session(ctx, app, output.screen, is_new=not continuing, cid=cid)
-        turn = _begin_turn(session, question)
+        solver = None
+        if iterations is not None:
+            from zkchat_cli.chat.problem_solver import IterativeProblemSolver
+
+            solver = IterativeProblemSolver(session, question.text, iterations, question.typed)
         try:
-            # Closing it stores the partial answer if the reader is gone
-            with closing(turn):
-                if writes_json:
-                    _print_json(session, turn, output, is_stream=stream_json)
-                else:
-                    _print_text(session, turn, output)
+            _print_turns(session, question, solver, output)
             if not continuing:
                 _rename_after_question(session, question)
         finally:
@@ -105,6 +123,8 @@ def ask(
             for warning, hint in session.services.faults.take_notices():
                 output.screen.warn(warning, hint)
         ctx.embed_for_a_moment(app.vault, app.message_embedder())
+    if solver is not None and solver.outcome not in REACHED:
+        raise Exit(NOT_REACHED)
 
 
 class _Question(NamedTuple):
@@ -120,6 +140,9 @@ class _Output(NamedTuple):
     screen: Screen
     hints: CommandHints
     max_sources: int
+    as_json: bool
+    # One JSON object for each event, the last one with the report
+    is_stream: bool
 
 
 def _read_question(words: "Sequence[str]", *, is_required: bool) -> _Question:
@@ -197,7 +220,45 @@ def _rename_after_question(session: "ZkChatSession", question: _Question) -> Non
             session.stored_state().rename(default_title(question.typed))
 
 
-def _print_text(session: "ZkChatSession", turn: "Iterable[events.Event]", output: _Output) -> None:
+def _print_turns(
+    session: "ZkChatSession",
+    question: _Question,
+    solver: "IterativeProblemSolver | None",
+    output: _Output,
+) -> None:
+    """Run one turn, or those of a solver, and print them."""
+    print_turn = _print_json if output.as_json else _print_text
+    if solver is None:
+        # Closing it stores the partial answer if the reader is gone
+        with closing(_begin_turn(session, question)) as turn:
+            print_turn(session, turn, output)
+        return
+    from zkchat_cli.views import solver_steps
+
+    costs = session.runtime.settings.context.show_token_count
+    if not solver.works_in_steps:
+        output.screen.warn(solver_steps.single_answer_text(solver))
+    while solver.outcome is None:
+        if solver.steps and not output.as_json:
+            output.screen.print()
+        with closing(solver.run_step()) as turn:
+            print_turn(session, turn, output, solver)
+        if solver.works_in_steps:
+            usage = session.usage if costs else None
+            output.screen.remark(plain_text([solver_steps.finished_step_line(solver, usage)]))
+    if solver.works_in_steps:
+        command = "zkchat ask -c --iterations N GOAL"
+        end = solver_steps.outcome_line(solver, command, costs=costs)
+        output.screen.remark(plain_text([end]))
+
+
+def _print_text(
+    session: "ZkChatSession",
+    turn: "Iterable[events.Event]",
+    output: _Output,
+    _: "IterativeProblemSolver | None" = None,
+) -> None:
+    """Print the answer while it comes, and its sources."""
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
 
     display = DisplayOptions(
@@ -212,26 +273,38 @@ def _print_text(session: "ZkChatSession", turn: "Iterable[events.Event]", output
 
 
 def _print_json(
-    session: "ZkChatSession", turn: "Iterable[events.Event]", output: _Output, *, is_stream: bool
+    session: "ZkChatSession",
+    turn: "Iterable[events.Event]",
+    output: _Output,
+    solver: "IterativeProblemSolver | None" = None,
 ) -> None:
-    """Print the report of the turn; with `is_stream` an object for each event instead, the last
-    one with the report.
+    """Print the report of the turn, of several turns after the last one; in a stream an object for
+    each event instead, the last one with the report.
     """
     from zkchat_cli import events
 
     last = None
     for event in turn:
         last = event
-        _remark_event(event, output, with_changes=not is_stream)
-        if is_stream and not isinstance(event, events.PromptBuilt):
-            output.screen.json({"type": _type_name(event), **_event_document(event)})
-    report = _completed_report(last, is_streamed=is_stream)
+        _remark_event(event, output, with_changes=not output.is_stream)
+        if output.is_stream and not isinstance(event, events.PromptBuilt):
+            output.screen.json({"type": _type_name(event), **_event_document(event, solver)})
+    report = _completed_report(last, is_streamed=output.is_stream)
     try:
         session.flush()
     except ZkchatError as e:
         raise CommandFailed(e, partial=report.answer) from e
-    if not is_stream:
-        output.screen.json(report)
+    if not output.is_stream and (solver is None or solver.outcome is not None):
+        output.screen.json(_report_document(report, solver))
+
+
+def _report_document(
+    report: "TurnReport", solver: "IterativeProblemSolver | None"
+) -> dict[str, Any]:
+    """The report of a turn; that of a solver's last one has all of its steps."""
+    is_last = solver is not None and solver.outcome is not None
+    steps = solver.to_json() if solver is not None and is_last else None
+    return {**report.model_dump(mode="json"), "iterations": steps}
 
 
 def _type_name(event: "events.Event") -> str:
@@ -239,13 +312,15 @@ def _type_name(event: "events.Event") -> str:
     return re.sub(r"(?<!^)([A-Z])", r"_\1", type(event).__name__).lower()
 
 
-def _event_document(event: "events.Event") -> dict[str, Any]:
+def _event_document(
+    event: "events.Event", solver: "IterativeProblemSolver | None"
+) -> dict[str, Any]:
     from zkchat_cli import events
 
     document: dict[str, Any] = event._asdict()
     match event:
         case events.TurnCompleted(report):
-            document = report.model_dump(mode="json")
+            document = _report_document(report, solver)
         case events.TurnFailed(error, _, _):
             document["error"] = error.to_json()
     return document

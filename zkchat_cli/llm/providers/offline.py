@@ -21,6 +21,7 @@ class OfflineModel(Model):
 
     searches_itself = True
     summarizes = False
+    works_in_steps = False
     takes_images = False
     only_tools = frozenset(("find_excerpts", "read_zk_document"))
     similarities: Similarities | None = None
