@@ -43,7 +43,7 @@ def test_each_step_is_a_turn_until_the_model_says_done(zkchat: Program, script: 
     )
     assert done.exit_status == 0
     assert done.out.index("The first half") < done.out.index("Both halves.")
-    assert re.search(r"step 1 of 5 · ~1\.\dk tokens in, ~11 out · █░+ \d+% 1\.\dk / 29", done.err)
+    assert re.search(r"step 1 of 5 · ~1\.\dk tokens in, ~11 out +█░+ \d+% 1\.\dk / 29", done.err)
     assert "Goal reached in 2 steps (together ~" in done.err
     contents = [message["content"] for message in stored_conversations(zkchat)]
     assert contents == [
@@ -151,7 +151,7 @@ def test_the_chat_shows_each_step_with_its_cost_and_the_bar(
     with Chat(zkchat, "--model", script(HALF, WHOLE)) as chat:
         chat.ask("/solve Compare the filters", "Goal reached in 2 steps")
         seen = chat.everything()
-        assert re.search(r"step 1 of 5 · ~1\.\dk tokens in, ~11 out · █░+ \d+% 1\.", seen)
+        assert re.search(r"step 1 of 5 · ~1\.\dk tokens in, ~11 out +█░+ \d+% 1\.", seen)
         assert seen.index("The first half") < seen.index("step 1 of 5")
         assert seen.index("step 1 of 5") < seen.index("Both halves.") < seen.index("step 2 of 5")
 

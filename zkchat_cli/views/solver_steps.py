@@ -19,19 +19,16 @@ BAR_CELLS = 7
 
 def finished_step_line(solver: IterativeProblemSolver, usage: ContextUsage | None) -> StyledLine:
     """The last finished step, its tokens, and the budget bar of the next prompt: `step 1 of 5 ·
-    1.2k tokens in, 56 out · ███░░░░ 41% 12.1k / 29.5k`. Without `usage` there are no tokens.
+    1.2k tokens in, 56 out   ███░░░░ 41% 12.1k / 29.5k`. Without `usage` there are no tokens.
     """
     step = f"step {len(solver.steps)} of {solver.limit}"
     if usage is None:
         return styled_line(step, "dim")
     cost = usage_text(solver.steps[-1].usage, short_count)
     bar = BudgetBar(usage.total_tokens, usage.effective_limit, BAR_CELLS, estimated=usage.estimated)
-    spans = (
-        StyledSpan(f"{step} · {cost} · ", "dim"),
-        StyledSpan(bar.bar, bar.color),
-        StyledSpan(f" {bar.percent} {bar.figures}", "dim"),
-    )
-    return StyledLine(spans)
+    figures = StyledSpan(f" {bar.percent} {bar.figures}", "dim")
+    cells = StyledSpan(bar.bar, bar.color)
+    return StyledLine((StyledSpan(f"{step} · {cost}", "dim"),), (cells, figures))
 
 
 def single_answer_text(solver: IterativeProblemSolver) -> str:
