@@ -37,7 +37,7 @@ def test_a_created_agent_is_a_file_that_can_be_used_at_once(zkchat: Program, fol
     )
     context = zkchat("ask", "How are filters joined?", "--agent", "critic", "--show-context")
     assert context.exit_status == 0
-    assert "  - system: 1 message (" in context.err
+    assert "  - instructions (" in context.err
     assert "Find faults.\nAll." in zkchat("context", "show").out
     assert "Find faults." not in zkchat("context", "show", "--agent", "none").out
 

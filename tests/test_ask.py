@@ -6,7 +6,9 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
+import pytest
 from conftest import Program
 
 
@@ -199,3 +201,50 @@ def test_sessions_show_is_limited_by_number_and_time(zkchat: Program) -> None:
     for past in ("yesterday", "0001-01-01"):
         assert zkchat("sessions", "show", "--json", "--before", past).json["history"] == []
     assert "--since: soonish is no date" in zkchat("sessions", "show", "--since", "soonish").err
+
+
+def stored_messages(zkchat: Program) -> list[dict[str, Any]]:
+    """The messages of the latest conversation, as its export has them."""
+    messages: list[dict[str, Any]] = zkchat("context", "export", "--format", "json").json[
+        "messages"
+    ]
+    return messages
+
+
+@pytest.mark.parametrize(
+    ("typed", "piped"),
+    [
+        ("@researcher We pay 378 euros for the boiler.", ""),
+        ("@researcher we pay 378 euros for the boiler.", "An offer."),
+        ("@critic, we pay 378 euros for the boiler.", ""),
+        ("@critic We pay 378 euros for the boiler.", ""),
+    ],
+)
+def test_a_learning_point_does_not_keep_the_mention_of_an_agent(
+    zkchat: Program, script: Callable[..., str], typed: str, piped: str
+) -> None:
+    zkchat("ask", typed, "--model", script({"text": "Noted."}), stdin=piped)
+    [point] = stored_messages(zkchat)[0]["learning_points"]
+    assert point.capitalize() == "We pay 378 euros for the boiler."
+
+
+def test_a_learning_point_keeps_the_person_that_it_is_about(
+    zkchat: Program, script: Callable[..., str]
+) -> None:
+    zkchat("ask", "@anna pays 378 euros for it.", "--model", script({"text": "Noted."}))
+    assert stored_messages(zkchat)[0]["learning_points"] == ["@anna pays 378 euros for it."]
+
+
+def test_each_message_has_the_tokens_of_its_own_reasoning(
+    zkchat: Program, script: Callable[..., str]
+) -> None:
+    search = {"name": "find_excerpts", "arguments": {"query": "compost"}}
+    usage = {"prompt_tokens": 9, "completion_tokens": 9, "reasoning_tokens": 7}
+    model = script(
+        {"reasoning": "I should look at the notes first.", "tool_calls": [search]},
+        {"tool_calls": [search]},
+        {"reasoning": "Now I know.", "text": "Nine months.", "usage": usage},
+    )
+    zkchat("ask", "When is compost ready?", "--model", model)
+    replies = [each for each in stored_messages(zkchat) if each["role"] == "assistant"]
+    assert [each["thinking_tokens"] for each in replies] == [8, None, 7]

@@ -14,7 +14,8 @@ from zkchat_cli.models.messages import TokenUsage, ToolCall
 from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.models.prompts import ContextUsage, Prompt
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.views import prompts, token_usage
+from zkchat_cli.views import token_usage
+from zkchat_cli.views.prompt_overview import overview_lines
 from zkchat_cli.views.text import IN_SHELL, UNSTORED, BudgetBar, plain_text
 from zkchat_cli.views.turn_steps import describe_active_compaction, describe_compaction
 
@@ -139,7 +140,7 @@ def test_recalled_passages_are_a_component_and_the_overview_quotes_them() -> Non
         window=2000,
     )
     assert "  recalled" in usage_text(prompt)
-    assert "      user: My anvil stands on shelf seven." in list(prompts.overview_lines(prompt))
+    assert "      user: My anvil stands on shelf seven." in list(overview_lines(prompt))
 
 
 def test_the_largest_items_come_with_advice() -> None:

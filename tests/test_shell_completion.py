@@ -54,6 +54,7 @@ def suggestions(program: Program, line: str) -> list[str]:
         ("zkchat context show a", ["aa11", "ab22"]),
         ("zkchat ask --cid aa", ["aa11"]),
         ("zkchat ask --agent e", ["editor"]),
+        ("zkchat ask @res", ["@researcher"]),
         ("zkchat chat --model an", ["anthropic/"]),
         ("zkchat ask --model s", []),  # not scripted/, which is for tests
         ("zkchat config get references.ma", ["references.max_displayed"]),

@@ -18,6 +18,7 @@ from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.user_input import UserInput
 from zkchat_cli.chat.user_message import TypedTokens, UserMessageBuilder
+from zkchat_cli.context.dropped_items import named_documents
 from zkchat_cli.errors import ConfigError, ProviderError, UsageError, VaultError
 from zkchat_cli.llm.base import Request
 from zkchat_cli.memory.memory import Memory
@@ -221,6 +222,17 @@ class ZkChatSession:
     def last_prompt(self) -> Prompt | None:
         """The prompt of the last model call, also while its answer is being written."""
         return self._turn.prompt if self._turn is not None else None
+
+    def explain_last_prompt(self) -> Prompt | None:
+        """The same prompt for a reader, with the documents that its messages name."""
+        turn = self._turn
+        if turn is None or turn.prompt is None:
+            return None
+        sent: set[str] = set()
+        for part in turn.prompt.messages:
+            sent.update(part.source_ids)
+        messages = [each for each in (*self.history, turn.user) if each.id in sent]
+        return turn.prompt.model_copy(update={"documents": named_documents(messages)})
 
     def look_ahead(self) -> None:
         """Look for changed notes and prepare the prompt while a message is typed, so that sending

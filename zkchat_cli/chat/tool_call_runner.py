@@ -11,7 +11,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult, refuse_call
-from zkchat_cli.chat.turn import TurnInProgress
+from zkchat_cli.chat.turn import TurnInProgress, count_thinking
 from zkchat_cli.context.masks import mask_result
 from zkchat_cli.context.prompt_messages import count_call_tokens, render_turn
 from zkchat_cli.models.messages import ToolCall, ZkChatMessage
@@ -234,6 +234,7 @@ class ToolCallRunner:
             tool_calls=calls,
             reasoning=turn.reasoning or None,
             thinking=turn.thinking,
+            thinking_tokens=count_thinking(turn),
             finish_reason="tool_calls",
             model=turn.runtime.model.name,
             token_count=counter.count_to_store(turn.text),

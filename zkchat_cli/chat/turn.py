@@ -253,3 +253,13 @@ class TurnInProgress:
             return
         if self.sent[-1].usage is None:
             self.add_usage(None, self.prompt)
+
+
+def count_thinking(turn: TurnInProgress) -> int | None:
+    """Tokens of the reasoning before the last reply: as its provider reported them, else as
+    counted; None without reasoning.
+    """
+    usage = turn.sent[-1].usage if turn.sent else None
+    if usage is not None and usage.reasoning_tokens:
+        return usage.reasoning_tokens
+    return turn.runtime.counter.count(turn.reasoning) if turn.reasoning else None

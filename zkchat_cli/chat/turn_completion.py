@@ -8,7 +8,7 @@ from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import TurnInProgress
+from zkchat_cli.chat.turn import TurnInProgress, count_thinking
 from zkchat_cli.citations.sources import CitableSources
 from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.context.prompt_messages import sent_images
@@ -77,9 +77,6 @@ def make_answer(
     """
     runtime = turn.runtime
     counter = runtime.counter
-    thinking_tokens = turn.usage.reasoning_tokens
-    if not thinking_tokens:
-        thinking_tokens = counter.count(turn.reasoning) if turn.reasoning else None
     has_cost = verified is not None or turn.usage.prompt_tokens > 0
     return services.new_message(
         "assistant",
@@ -97,7 +94,7 @@ def make_answer(
         usage=turn.usage if has_cost else None,
         timings_ms=turn.timer.timings(),
         agent=turn.user.agent,
-        thinking_tokens=thinking_tokens,
+        thinking_tokens=count_thinking(turn),
         memory_references=turn.memory_sent,
         task=summarize_tool_use(turn),
     )

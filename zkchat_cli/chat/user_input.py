@@ -1,6 +1,7 @@
 """What the user sent, before it is a message: its text, and the agent that it may mention."""
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from zkchat_cli.models.messages import RetrievalMode, ZkChatMessage
@@ -16,6 +17,21 @@ def parse_agent_mention(text: str) -> str | None:
     """
     match = _AGENT_MENTION.match(text)
     return match[1] if match else None
+
+
+def without_mention(text: str, agents: Iterable[str]) -> str:
+    """The text without an `@name` at its start that addresses somebody: one of these agents, or
+    another name that is not the subject of the sentence.
+
+    `@critic, we take 3` and `@critic We take 3` address somebody, `@anna takes 3` does not.
+    """
+    mention = parse_agent_mention(text)
+    if mention is None:
+        return text
+    rest = text.partition(mention)[2]
+    content = rest.lstrip(" \t\n,:")
+    is_addressed = rest[:1] in (",", ":") or not content[:1].islower()
+    return content if is_addressed or mention[1:].lower() in agents else text
 
 
 class UserInput(NamedTuple):

@@ -14,7 +14,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import SMALL_WINDOW, RetrievalPolicy
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.user_input import UserInput
+from zkchat_cli.chat.user_input import UserInput, without_mention
 from zkchat_cli.errors import PromptTooLarge, VaultError, nearest_names
 from zkchat_cli.events import Notice
 from zkchat_cli.markdown.inline import WIKILINK
@@ -93,7 +93,8 @@ class UserMessageBuilder:
         if points is None:
             points = ()
             with self._services.faults.contain("learning points"):
-                points = find_learning_points(_typed_text(bare, user_input) or bare.prompt_text)
+                typed = _typed_text(bare, user_input) or bare.prompt_text
+                points = find_learning_points(without_mention(typed, self._services.agent_names()))
         return bare.model_copy(
             update={
                 "token_count": runtime.counter.count_to_store(bare.prompt_text),

@@ -2,7 +2,7 @@
 
 Typer takes the options of the root only before the command, and those of a command only after it.
 We take both anywhere: `zkchat -m MODEL ask …`, `zkchat ask … --verbose`, and `zkchat -c` for the
-chat.
+chat. `zkchat @AGENT …` and `zkchat --show-context …` ask a question.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,10 @@ GLOBAL_OPTIONS = ("--no-color", "--verbose")
 ROOT_OPTIONS = ("--version", "--help", "-h", "--install-completion", "--show-completion")
 """Options of the root; any other option before a command belongs to the chat."""
 DEFAULT_COMMAND = "chat"
+# The command for a line that begins with a mention, or has this option and no command
+QUESTION_COMMAND = "ask"
+QUESTION_OPTION = "--show-context"
+MENTION = "@"
 
 
 class GivenArguments(NamedTuple):
@@ -44,17 +48,23 @@ def split_arguments(arguments: Sequence[str]) -> GivenArguments:
 
 
 def with_command(words: list[str]) -> list[str]:
-    """The words with their command in front; without one they are the chat's. Options of the root
-    and the names of commands stay in front. `--resume` without an id becomes `--continue`.
+    """The words with their command in front; without one they are the chat's, or a question for
+    `ask` if they mention an agent or a file first, or ask for the context. Options of the root and
+    the names of commands stay in front. `--resume` without an id becomes `--continue`.
     """
     words = _replace_bare_resume(words)
-    if words and (not words[0].startswith("-") or words[0] in ROOT_OPTIONS):
+    if words and words[0] in ROOT_OPTIONS:
         return words
-    position = _command_position(words)
+    if words and not words[0].startswith(("-", MENTION)):
+        return words
+    is_question = QUESTION_OPTION in words
+    position = _command_position(words, QUESTION_COMMAND if is_question else DEFAULT_COMMAND)
     leading = words[:position]
     rest = words[position:]
     if rest and rest[0] in COMMANDS.names():
         return [*rest, *leading]
+    if is_question or (rest and rest[0].startswith(MENTION)):
+        return [QUESTION_COMMAND, *words]
     return [DEFAULT_COMMAND, *words]
 
 
@@ -70,11 +80,13 @@ def _replace_bare_resume(words: list[str]) -> list[str]:
     return replaced
 
 
-def _command_position(words: list[str]) -> int:
-    """The position of the first word that is neither an option of the chat nor the value of one."""
-    chat: Any = typer.main.get_command(COMMANDS.load(DEFAULT_COMMAND))
+def _command_position(words: list[str], name: str) -> int:
+    """The position of the first word that is neither an option of the command with this name nor
+    the value of one.
+    """
+    command: Any = typer.main.get_command(COMMANDS.load(name))
     with_value: set[str] = set()
-    for option in chat.params:
+    for option in command.params:
         if not getattr(option, "is_flag", False):
             with_value.update(option.opts)
     position = 0

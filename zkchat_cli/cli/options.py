@@ -117,6 +117,11 @@ def complete_agents() -> list[str]:
     return loader.list_names(app_paths(os.environ).agents_folder)
 
 
+def complete_mentions() -> list[str]:
+    """The names of the agents, as a question mentions them."""
+    return [f"@{name}" for name in complete_agents()]
+
+
 def complete_models() -> list[str]:
     """The providers, and the models that they know without asking a server, which would take too
     long.

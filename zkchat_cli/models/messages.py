@@ -112,8 +112,8 @@ class ZkChatMessage(_LogValue):
     - answers: `references`, `citations`, `uncited_statements`, `reasoning`, `thinking`,
       `thinking_tokens`, `model`, `finish_reason`, `usage`, `timings_ms`, `agent`, `task`,
       `memory_references`
-    - replies with tool calls: `tool_calls`, `tool_tokens`, `reasoning`, `thinking`, `model`,
-      `finish_reason`
+    - replies with tool calls: `tool_calls`, `tool_tokens`, `reasoning`, `thinking`,
+      `thinking_tokens`, `model`, `finish_reason`
     - tool results: `tool_call_id`, `tool_name`, `tool_run`, `chunks`
 
     `content` is verbatim. The list of referenced documents is added from `references` when a prompt

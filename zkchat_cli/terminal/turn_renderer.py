@@ -31,7 +31,7 @@ class DisplayOptions(NamedTuple):
     `max_sources` is the length of the list of sources, 0 for none. `detail` adds tool calls,
     timings and tokens; `costs` adds a line with time and tokens. `hints` are the commands to
     suggest. With `budget` the status line shows how full the context window is, at first by the
-    `usage` from before the turn.
+    `usage` from before the turn. `overview` are lines about the prompt, printed before the answer.
     """
 
     max_sources: int
@@ -44,6 +44,7 @@ class DisplayOptions(NamedTuple):
     hints: CommandHints = IN_CHAT
     budget: bool = True
     usage: ContextUsage | None = None
+    overview: Callable[[], Iterable[str]] = tuple
 
 
 def show_turn(
@@ -89,6 +90,7 @@ class TurnRenderer:
         self._finished: list[tuple[ToolRun, int]] = []
         # Lines about compactions, which follow the answer
         self._compactions: list[str] = []
+        self._calls = 0
 
     def show(self, event: events.Event) -> None:
         """Show one event."""
@@ -96,6 +98,8 @@ class TurnRenderer:
             self._show_finished_tools()
         self._view.update(event)
         match event:
+            case events.PromptBuilt():
+                self._show_overview()
             case events.TextDelta(text):
                 self._view.add_answer(text)
             case events.ReasoningDelta(text) if self._shows_reasoning:
@@ -113,6 +117,13 @@ class TurnRenderer:
                 self._compactions.append(f"  {words}")
             case events.TurnCompleted(report):
                 self._show_end(report)
+
+    def _show_overview(self) -> None:
+        """Print what the first prompt of the turn is made of, if that is wanted."""
+        self._calls += 1
+        if self._calls == 1:
+            for line in self._display.overview():
+                self._view.print_remark(line)
 
     def print_compactions(self) -> None:
         """Print what was compacted before the answer; above the answer it would be in the way."""

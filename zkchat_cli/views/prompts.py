@@ -4,69 +4,23 @@
 """
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
 
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
 from zkchat_cli.models.images import Image
 from zkchat_cli.models.prompts import Prompt, PromptMessage
-from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.prompt_status import sent_source_numbers
-from zkchat_cli.views.text import short_count
 
-# Characters of a memory file's path or a fact's key
-MAX_NAME = 60
-# Characters of the first line of a recalled passage
-MAX_PASSAGE = 80
 # Characters of a message in a list of changes
 MAX_CONTENT = 100
 # Messages that are listed as not sent; the others are only counted
 MOST_DROPPED = 20
-# The first line of a recalled passage
-_PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)
 _DELIVERY = {
     "injected": "full text",
     "partly": "sections",
     "offered": "summary",
     "left_out": "not sent",
 }
-
-
-def overview_lines(prompt: Prompt) -> Iterator[str]:
-    """The components of a prompt in a few lines (`ask --show-context`)."""
-    usage = prompt.usage
-    mark = "~" if usage.estimated else ""
-    yield (
-        f"Context: {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, strategy "
-        f"{prompt.strategy}"
-    )
-    yield f"  - tools: {len(prompt.tools)} ({mark}{short_count(usage.tool_tokens)} tokens)"
-    for kind in dict.fromkeys(message.kind for message in prompt.messages):
-        messages = [message for message in prompt.messages if message.kind == kind]
-        tokens = short_count(sum(message.tokens for message in messages))
-        name = kind.replace("_", " ")
-        yield f"  - {name}: {_overview_text(kind, messages)} ({mark}{tokens} tokens)"
-        if kind == "recalled":
-            yield from _passage_lines(messages)
-    yield from delivery_lines(prompt)
-
-
-def _overview_text(kind: str, messages: Sequence[PromptMessage]) -> str:
-    """How many messages of a kind there are; the names of memory files and facts."""
-    sources: list[str] = []
-    for message in messages:
-        sources += message.source_ids
-    if kind == "memory":
-        return ", ".join(truncate(id_, MAX_NAME) for id_ in sources)
-    return plural(len(sources) if kind == "recalled" else len(messages), "message")
-
-
-def _passage_lines(messages: Iterable[PromptMessage]) -> Iterator[str]:
-    """The first line of each recalled passage."""
-    for message in messages:
-        for line in _PASSAGE.findall(message.content):
-            yield f"      {truncate(line, MAX_PASSAGE)}"
 
 
 def delivery_lines(prompt: Prompt) -> list[str]:

@@ -40,13 +40,18 @@ REACHED = ("done", "answered")
         'git log -5 | zkchat ask "which of my notes does this touch?"',
         'zkchat ask @plan.md "what is missing?"',
         'zkchat ask --iterations 5 "list each decision about the roof, with its date"',
+        'zkchat --show-context @researcher "what did I decide about the roof?"',
     ],
 )
 def ask(
     ctx: CommandContext,
     prompt: Annotated[
         list[str] | None,
-        Argument(metavar="[PROMPT]...", help="The question; piped text comes before it."),
+        Argument(
+            metavar="[PROMPT]...",
+            help="The question; piped text comes before it.",
+            autocompletion=options.complete_mentions,
+        ),
     ] = None,
     continue_: Annotated[
         bool,
@@ -82,7 +87,11 @@ def ask(
         ),
     ] = None,
     show_context: Annotated[
-        bool, Option("--show-context", help="Print on standard error what the prompt is made of.")
+        bool,
+        Option(
+            "--show-context",
+            help="Print what the prompt is made of before the answer, on standard error.",
+        ),
     ] = False,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
@@ -106,6 +115,7 @@ def ask(
             max_sources=0 if answer_only else max_sources,
             as_json=writes_json,
             is_stream=stream_json,
+            shows_context=show_context,
         )
         session = _open_session(ctx, app, output.screen, is_new=not continuing, cid=cid)
         solver = None
@@ -118,8 +128,6 @@ def ask(
             if not continuing:
                 _rename_after_question(session, question)
         finally:
-            if show_context:
-                _remark_prompt(session, output.screen)
             for warning, hint in session.services.faults.take_notices():
                 output.screen.warn(warning, hint)
         ctx.embed_for_a_moment(app.vault, app.message_embedder())
@@ -143,6 +151,7 @@ class _Output(NamedTuple):
     as_json: bool
     # One JSON object for each event, the last one with the report
     is_stream: bool
+    shows_context: bool
 
 
 def _read_question(words: "Sequence[str]", *, is_required: bool) -> _Question:
@@ -200,12 +209,12 @@ def _begin_turn(
     return session.continue_answer()
 
 
-def _remark_prompt(session: "ZkChatSession", screen: Screen) -> None:
-    """Print what the last prompt was made of, on standard error."""
-    if session.last_prompt is not None:
-        from zkchat_cli.views.prompts import overview_lines  # 15 ms
+def _overview(session: "ZkChatSession") -> "Iterable[str]":
+    """What the last prompt was made of."""
+    from zkchat_cli.views.prompt_overview import overview_lines  # 15 ms
 
-        screen.remark("\n".join(overview_lines(session.last_prompt)))
+    prompt = session.explain_last_prompt()
+    return overview_lines(prompt) if prompt is not None else ()
 
 
 def _rename_after_question(session: "ZkChatSession", question: _Question) -> None:
@@ -266,6 +275,7 @@ def _print_text(
         session.services.faults,
         hints=output.hints,
         budget=session.runtime.settings.context.show_token_count,
+        overview=partial(_overview, session) if output.shows_context else tuple,
     )
     last = show_turn(turn, output.screen, remark_printer(output.screen), display)
     _completed_report(last)
@@ -284,8 +294,12 @@ def _print_json(
     from zkchat_cli import events
 
     last = None
+    needs_overview = output.shows_context
     for event in turn:
         last = event
+        if needs_overview and isinstance(event, events.PromptBuilt):
+            needs_overview = False
+            output.screen.remark("\n".join(_overview(session)))
         _remark_event(event, output, with_changes=not output.is_stream)
         if output.is_stream and not isinstance(event, events.PromptBuilt):
             output.screen.json({"type": _type_name(event), **_event_document(event, solver)})
