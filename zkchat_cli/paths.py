@@ -37,6 +37,11 @@ class AppPaths(NamedTuple):
         return self.data_dir / "models"
 
     @property
+    def model_reports_file(self) -> Path:
+        """What servers said about their models, for the time when they do not answer."""
+        return self.cache_dir / "model_reports.json"
+
+    @property
     def agents_folder(self) -> Path:
         """The user's agents, next to the settings file."""
         return self.config_file.parent / "agents"

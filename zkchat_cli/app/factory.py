@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli import tools
 from zkchat_cli.agents import loader as agents
+from zkchat_cli.app.allowed_tools import AllowedTools
 from zkchat_cli.app.model_servers import available_models, model_config
 from zkchat_cli.app.settings import (
     NO_EMBEDDER,
@@ -32,13 +33,14 @@ from zkchat_cli.chat.runtime import (
     model_options,
 )
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.config.loader import LoadedConfig, edit_toml
+from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.context import strategies
 from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.errors import ConfigError, StoreUnwritable, ZkchatError
 from zkchat_cli.events import Notice
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Window
+from zkchat_cli.llm.model_reports import ModelReports
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
@@ -76,7 +78,7 @@ class App:
     """
     external: "McpServers | None" = None
     # Tools that are called without asking; None if there are no servers
-    allowed_tools: "AllowedTools | None" = None
+    allowed_tools: AllowedTools | None = None
 
     def find(self, id_: str | None) -> Conversation:
         """The stored conversation with that id or unique prefix; for None the vault's latest.
@@ -230,7 +232,11 @@ class App:
 
     def _open_model(self, loaded: LoadedConfig, agent: agents.Agent | None) -> OpenedModel:
         return open_model(
-            loaded, agent, unsafe=self.options.unsafe, similarities=self.vault.similarities
+            loaded,
+            agent,
+            unsafe=self.options.unsafe,
+            similarities=self.vault.similarities,
+            reports=_model_reports(loaded, self.options),
         )
 
     def close(self) -> None:
@@ -241,32 +247,17 @@ class App:
         self.vault.close()
 
 
-class AllowedTools:
-    """The tools of MCP servers that are called without asking, as the settings file has them."""
-
-    def __init__(self, loaded: LoadedConfig) -> None:
-        self._file = loaded.paths.config_file
-        servers = loaded.values.mcp.servers
-        self._names = {server: [*settings.always] for server, settings in servers.items()}
-
-    def includes(self, server: str, tool: str) -> bool:
-        """Whether a tool of a server is called without asking."""
-        return tool in self._names[server]
-
-    def add(self, server: str, tool: str) -> None:
-        """Call a tool without asking from now on, and save that. Raises ConfigError if it cannot be
-        saved; then it is valid until zkchat ends.
-        """
-        self._names[server].append(tool)
-        edit_toml(self._file, {f"mcp.servers.{server}.always": self._names[server]})
-
-
 def _configured_window(loaded: LoadedConfig) -> Window | None:
     """The size of the model's window, if a setting says it."""
     origin = loaded.origins.get("context.max_tokens")
     if not origin:
         return None
     return Window(loaded.values.context.max_tokens, f"context.max_tokens, {origin}")
+
+
+def _model_reports(loaded: LoadedConfig, options: StartupOptions) -> ModelReports:
+    """What servers said about their models; with --no-store nothing new is kept."""
+    return ModelReports(loaded.paths.model_reports_file, read_only=not options.store)
 
 
 def now() -> str:
@@ -303,7 +294,13 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
     with ExitStack() as resources:
         vault = open_vault(loaded)
         resources.callback(vault.close)
-        model = open_model(loaded, agent, unsafe=options.unsafe, similarities=vault.similarities)
+        model = open_model(
+            loaded,
+            agent,
+            unsafe=options.unsafe,
+            similarities=vault.similarities,
+            reports=_model_reports(loaded, options),
+        )
         store, store_problem = _open_store(loaded.paths.store_file, options)
         resources.pop_all()
     return App(
@@ -366,16 +363,19 @@ def open_model(
     *,
     unsafe: bool = False,
     similarities: Similarities | None = None,
+    reports: ModelReports | None = None,
 ) -> OpenedModel:
     """The model that the settings name, with the tools that it can call and the agent may call;
     tools that write only with `unsafe`.
 
-    `similarities` compares texts by meaning, for a model that can use it. Nothing is contacted or
-    loaded yet.
+    `similarities` compares texts by meaning, for a model that can use it; `reports` are what
+    servers said about their models. Nothing is contacted or loaded yet.
     """
     name, _, model = loaded.values.model.partition("/")
     provider = providers.provider(name)
-    config = model_config(provider, loaded, model)._replace(similarities=similarities)
+    config = model_config(provider, loaded, model)._replace(
+        similarities=similarities, reports=reports or ModelReports()
+    )
     opened = provider.open(config)
     known = tools.load_tools(unsafe=unsafe)
     if not loaded.values.context.memory_integration:

@@ -20,6 +20,7 @@ from zkchat_cli.config.credentials import ApiKey
 from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
+from zkchat_cli.llm.model_reports import ModelReports
 from zkchat_cli.models.images import Image
 from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.models.notes import Similarities
@@ -288,7 +289,7 @@ def parse_tool_call(id_: str, name: str, arguments: str) -> ToolCall:
 class ModelConfig(NamedTuple):
     """What a provider opens a model with: the name after the slash of `PROVIDER/NAME`, the
     provider's own settings, the environment and the key. `similarities` is None if texts cannot be
-    compared by meaning on this machine.
+    compared by meaning on this machine. `reports` are what servers said about their models.
     """
 
     name: str = ""
@@ -296,6 +297,7 @@ class ModelConfig(NamedTuple):
     env: Mapping[str, str] = MappingProxyType({})
     key: ApiKey = ApiKey()
     similarities: Similarities | None = None
+    reports: ModelReports = ModelReports()
 
     def __repr__(self) -> str:
         # The environment may hold secrets

@@ -18,6 +18,7 @@ from zkchat_cli.llm.base import Delta, Emit, Model, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.model_list import find_listed, read_model_list
+from zkchat_cli.llm.model_reports import ModelReport, ModelReports
 from zkchat_cli.llm.refusals import Refusal
 from zkchat_cli.llm.threaded_stream import StreamLimits, stream_in_thread
 from zkchat_cli.text.numbers import whole_number
@@ -26,6 +27,7 @@ from zkchat_cli.text.numbers import whole_number
 COUNT_SECONDS = 20.0
 # Keys of a request's body that cost tokens
 COUNTED = frozenset({"model", "messages", "input", "system", "tools", "tool_choice", "thinking"})
+REMEMBERED = "remembered until the server answers"
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more
 often a mistake than a window.
@@ -64,12 +66,15 @@ class RemoteModel(Model):
     known_from: str = "its server"
     # The parts that it has refused once; they are not sent again
     refused: list[Refusal] = field(default_factory=list)
+    # What servers have said about their models in earlier processes, too
+    reports: ModelReports = field(default_factory=ModelReports)
     _prepared: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self.name = f"{self.provider}/{self.model}"
         self.exact = False
+        self._default_window = self.window
 
     def find_window(self) -> Window | None:
         """The context window that the server, or a table, names. Raises ProviderError, and
@@ -99,7 +104,10 @@ class RemoteModel(Model):
         """The JSON body of a call, with the parts that the model may have refused."""
 
     def prepare(self) -> None:
-        """Load mojentic, and find the window; only the first call does something."""
+        """Load mojentic, and find the window; only the first call does something.
+
+        As long as the server does not answer, what it said last is valid.
+        """
         if self.config_error() is not None:
             # The first call reports it
             return
@@ -111,6 +119,7 @@ class RemoteModel(Model):
             if self._prepared:
                 return
             self._prepared = True
+            self._use_last_report()
             try:
                 found = self.find_window()
             except UNREADABLE:
@@ -120,7 +129,20 @@ class RemoteModel(Model):
                 # The next turn asks a server again that is only starting
                 self._prepared = e.kind not in ("connection", "server")
                 return
-            self.window = _usable_window(found) or self.window
+            self.window = _usable_window(found) or self._default_window
+            size, source = self.window or (None, "")
+            report = ModelReport(size, source, self.calls_tools, self.takes_images)
+            self.reports.remember(self.name, self.server.address, report)
+
+    def _use_last_report(self) -> None:
+        """Use what the server said last about this model, until it answers."""
+        last = self.reports.find(self.name, self.server.address)
+        if last is None:
+            return
+        if last.window is not None:
+            self.window = Window(last.window, f"{last.source}, {REMEMBERED}")
+        self.calls_tools = last.calls_tools
+        self.takes_images = last.takes_images
 
     def config_error(self) -> ProviderError | None:
         """The error, before any call, if the model has no name or its server cannot be called."""

@@ -193,7 +193,8 @@ def open_server(config: ModelConfig) -> Endpoint:
 
 
 def _open(config: ModelConfig) -> OllamaModel:
-    return OllamaModel(config.name, open_server(config), config.settings or OllamaSettings())
+    settings = config.settings or OllamaSettings()
+    return OllamaModel(config.name, open_server(config), settings, reports=config.reports)
 
 
 def parse_address(host: str) -> str:

@@ -114,7 +114,7 @@ def _open(config: ModelConfig) -> AnthropicModel:
     settings: AnthropicSettings = config.settings or AnthropicSettings()
     server = ANTHROPIC.server(config, settings)
     window = MIN_WINDOW if config.name.startswith("claude-") else None
-    return AnthropicModel(config.name, server, settings, window=window)
+    return AnthropicModel(config.name, server, settings, window=window, reports=config.reports)
 
 
 PROVIDER = Provider(

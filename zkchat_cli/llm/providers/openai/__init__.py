@@ -22,8 +22,8 @@ def _open(config: ModelConfig) -> OpenAIModel:
         check = f"{server.check} Without a Responses API it needs openai.api chat."
         server = replace(server, check=check)
     if settings.api == "responses" or (settings.api == "auto" and is_official):
-        return OpenAIResponsesModel(config.name, server, settings)
-    return OpenAIModel(config.name, server, settings)
+        return OpenAIResponsesModel(config.name, server, settings, reports=config.reports)
+    return OpenAIModel(config.name, server, settings, reports=config.reports)
 
 
 PROVIDER = Provider(
