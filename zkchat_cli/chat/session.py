@@ -220,11 +220,9 @@ class ZkChatSession:
 
     @property
     def last_prompt(self) -> Prompt | None:
-        """The prompt of the last model call, also while its answer is being written."""
-        return self._turn.prompt if self._turn is not None else None
-
-    def explain_last_prompt(self) -> Prompt | None:
-        """The same prompt for a reader, with the documents that its messages name."""
+        """The prompt of the last model call, also while its answer is being written, with the
+        documents that its messages name.
+        """
         turn = self._turn
         if turn is None or turn.prompt is None:
             return None

@@ -213,7 +213,7 @@ def _overview(session: "ZkChatSession") -> "Iterable[str]":
     """What the last prompt was made of."""
     from zkchat_cli.views.prompt_overview import overview_lines  # 15 ms
 
-    prompt = session.explain_last_prompt()
+    prompt = session.last_prompt
     return overview_lines(prompt) if prompt is not None else ()
 
 
