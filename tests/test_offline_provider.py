@@ -107,7 +107,7 @@ def test_window_without_room_for_passages_is_named(app: AppFixture) -> None:
     assert "".join(d.text for d in said if isinstance(d, TextDelta)).startswith(
         "There was no room in the context window"
     )
-    assert end == StreamFinished("stop", level=None)
+    assert end == StreamFinished("stop", level=None, request="lookup")
 
 
 def test_small_talk_is_answered_without_a_search(app: AppFixture) -> None:
@@ -190,7 +190,7 @@ def test_answer_is_streamed_word_by_word(app: AppFixture) -> None:
     assert "".join(d.text for d in deltas if isinstance(d, TextDelta)).startswith(
         "Nothing in your notes"
     )
-    assert deltas[-1] == StreamFinished("stop", level="nothing")
+    assert deltas[-1] == StreamFinished("stop", level="nothing", request="lookup")
 
 
 def test_follow_up_is_searched_with_its_topic(app: AppFixture) -> None:

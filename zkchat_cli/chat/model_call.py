@@ -103,7 +103,7 @@ def _finish(
         calls.append(storable_call(call, id_))
     reply = Reply(tuple(calls), end.reason)
     thinking = None if end.thinking is None else storable_thinking(end.thinking)
-    turn.finish_reply(end.level, thinking)
+    turn.finish_reply(end.level, end.request, thinking)
     if end.notice:
         yield events.Notice(f"{name}: {end.notice}", end.hint)
     turn.add_usage(end.usage, prompt, reply.calls)

@@ -19,7 +19,7 @@ from zkchat_cli.models.messages import (
 )
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import Calibration, Prompt, SentPrompt
-from zkchat_cli.models.reports import AnswerLevel
+from zkchat_cli.models.reports import AnswerLevel, RequestKind
 from zkchat_cli.tokens.calibration import CountedPrompt
 
 PHASES = ("prepare", "model", "tools", "store")
@@ -73,6 +73,7 @@ class TurnInProgress:
     thinking: ThinkingBlocks | None = None
     usage: TokenUsage = field(default_factory=lambda: sum_usage(()))
     level: AnswerLevel | None = None
+    request: RequestKind | None = None
     # Why the model gets no more tools in this turn
     no_more_tools: str = ""
     prompt: Prompt | None = None
@@ -193,9 +194,17 @@ class TurnInProgress:
         """Add a piece of what the model reasons before its answer."""
         self.reasoning += text
 
-    def finish_reply(self, level: AnswerLevel | None, thinking: ThinkingBlocks | None) -> None:
-        """Remember how sure the answer is, and the reasoning that the provider needs back."""
+    def finish_reply(
+        self,
+        level: AnswerLevel | None,
+        request: RequestKind | None,
+        thinking: ThinkingBlocks | None,
+    ) -> None:
+        """Remember how sure the answer is, what the question was taken for, and the reasoning that
+        the provider needs back.
+        """
         self.level = level
+        self.request = request
         self.thinking = thinking
 
     # the prompts and their cost

@@ -183,4 +183,5 @@ def make_report(
         grounded=any(citation.relative_path is not None for citation in answer.citations),
         retrieval=turn.user.retrieval or "none",
         level=turn.level,
+        request=turn.request,
     )

@@ -25,7 +25,7 @@ from zkchat_cli.models.images import Image
 from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage, PromptTool
-from zkchat_cli.models.reports import AnswerLevel
+from zkchat_cli.models.reports import AnswerLevel, RequestKind
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.image_rules import ImageRule, open_model_rule
 
@@ -92,6 +92,8 @@ class StreamFinished(NamedTuple):
     # What the user can do about the notice
     hint: str = ""
     level: AnswerLevel | None = None
+    # What the question was taken for by the offline provider
+    request: RequestKind | None = None
 
 
 class StreamFailed(NamedTuple):

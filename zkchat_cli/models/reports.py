@@ -17,6 +17,20 @@ class TurnWarning(Value):
     hint: str = ""
 
 
+RequestKind = Literal[
+    "lookup",
+    "list",
+    "links",
+    "outline",
+    "compare",
+    "definition",
+    "how_to",
+    "table",
+    "more",
+    "count",
+    "when",
+]
+"""What a question asks of the offline provider."""
 AnswerLevel = Literal["answer", "most_likely", "nothing"]
 """How sure the offline provider is: it found sentences that answer, only the likeliest sections, or
 nothing about the question.
@@ -47,6 +61,9 @@ class TurnReport(Value):
     retrieval: RetrievalMode
     # How sure the offline provider is of its answer; None for other providers
     level: AnswerLevel | None = None
+    # What the offline provider took the question for; None for other providers, and for what only a
+    # language model can do
+    request: RequestKind | None = None
     # What the user was warned of, such as a document that was sent in part
     warnings: tuple[TurnWarning, ...] = ()
 

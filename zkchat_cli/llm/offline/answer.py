@@ -1,18 +1,13 @@
-"""One call of the offline provider: the tools it calls, and the answer it makes of their results.
-
-Loaded with the first message (see providers/offline.py): it would take a tenth of the time until
-the prompt is visible.
-"""
+"""The answer to a question in quotations: the searches for it, and the sentences that answer."""
 
 import json
 import re
-from collections.abc import Generator, Sequence, Set
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from zkchat_cli.events import TextDelta
-from zkchat_cli.llm.base import Delta, Request, StreamFinished
-from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
+from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, have_any_word
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
 from zkchat_cli.llm.offline.selection import (
@@ -22,15 +17,12 @@ from zkchat_cli.llm.offline.selection import (
     select_quotes,
     select_sections,
 )
-from zkchat_cli.llm.offline.small_talk import QUOTE_MARKS, reply_to_small_talk
+from zkchat_cli.llm.offline.small_talk import QUOTE_MARKS
 from zkchat_cli.llm.offline.summary import summarize_excerpts
-from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.models.reports import AnswerLevel
 from zkchat_cli.references.chunk_budget import NO_ROOM
-from zkchat_cli.references.excerpts import LONGEST_TITLE
-from zkchat_cli.text.truncate import truncate
 
 MAX_DOCUMENTS = 3
 # Results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of
@@ -50,7 +42,6 @@ NO_PASSAGES = (
     "There was no room in the context window for passages of your notes. Raise "
     "context.max_tokens, or ask in a new conversation.\n"
 )
-READ_TOOL = "read_zk_document"
 SEARCH_TOOL = "find_excerpts"
 _FACTS_BEGIN = "<smart-memory>"
 _WORD = re.compile(r"[^ \n]*[ \n]?")
@@ -82,107 +73,11 @@ class WantedCall(NamedTuple):
     arguments: dict[str, Any]
 
 
-class AskedTurn(NamedTuple):
-    """The messages of a request around its last question: those before it, the question's
-    documents, and those after it, with calls and results. `position` is the question's index; -1 if
-    there is none.
-    """
-
-    position: int
-    before: tuple[PromptMessage, ...]
-    documents: tuple[PromptMessage, ...]
-    after: tuple[PromptMessage, ...]
-
-    @property
-    def results(self) -> tuple[PromptMessage, ...]:
-        """The results of the tools."""
-        return tuple(message for message in self.after if message.role == "tool")
-
-    @property
-    def answers(self) -> list[str]:
-        """The earlier answers that have a text and are not calls."""
-        return [
-            message.content
-            for message in self.before
-            if message.role == "assistant" and not message.tool_calls and message.content
-        ]
-
-    @property
-    def earlier_texts(self) -> str:
-        """All that the model has said before the question."""
-        return "\n".join(m.content for m in self.before if m.role == "assistant")
-
-    @property
-    def named_paths(self) -> set[str]:
-        """The named documents with a text in the prompt."""
-        reads = {
-            call.id
-            for message in self.after
-            for call in message.tool_calls
-            if call.name == READ_TOOL
-        }
-        read = [result for result in self.results if result.tool_call_id in reads]
-        return {excerpt.path for excerpt in _read_excerpts([*self.documents, *read])}
-
-
-def answer_request(
-    request: Request, similarities: Similarities | None = None
-) -> Generator[Delta, None, None]:
-    """The deltas of one model call: tool calls, or an answer word by word, as from a model. Small
-    talk is answered without notes.
-    """
-    messages = request.messages
-    turn = _find_question(messages)
-    reply = _small_talk(messages, turn)
-    if reply:
-        yield from _deltas(OfflineAnswer(reply, None))
-        return
-    question = analyze_question(messages, turn.position)
-    tools = {tool.name for tool in request.tools}
-    wanted = [] if turn.after else _first_calls(question, turn.documents)
-    calls = tuple(
-        ToolCall(id=f"offline-{turn.position}-{i}", name=each.tool, arguments=each.arguments)
-        for i, each in enumerate(wanted)
-        if each.tool in tools
-    )
-    if calls:
-        yield StreamFinished("tool_calls", calls=calls)
-        return
-    yield from _deltas(_answer_from_notes(question, turn, similarities))
-
-
-def _find_question(messages: tuple[PromptMessage, ...]) -> AskedTurn:
-    position = -1
-    for i, message in enumerate(messages):
-        if message.role == "user" and message.kind == "conversation":
-            position = i
-    before = messages[: max(position, 0)]
-    documents = tuple(message for message in before[-1:] if message.kind == "documents")
-    return AskedTurn(position, before, documents, messages[position + 1 :])
-
-
-def _small_talk(messages: Sequence[PromptMessage], turn: AskedTurn) -> str | None:
-    """The reply to small talk; a message that names documents is none."""
-    if turn.position < 0 or turn.documents:
-        return None
-    text = messages[turn.position].content
-    return reply_to_small_talk(text, user_messages(turn.before), turn.answers)
-
-
-def _deltas(answer: OfflineAnswer) -> Generator[Delta, None, None]:
-    for word in _WORD.findall(answer.text):
-        if word:
-            yield TextDelta(word)
-    yield StreamFinished("stop", level=answer.level)
-
-
-def _first_calls(
-    question: AnalyzedQuestion, documents: Sequence[PromptMessage]
-) -> list[WantedCall]:
+def first_calls(question: AnalyzedQuestion, documents: Sequence[PromptMessage]) -> list[WantedCall]:
     """The calls that read the named documents, if the prompt does not have their text, and that
     search, unless the question is about a document as a whole.
     """
-    paths = {excerpt.path for excerpt in _read_excerpts(documents)}
+    paths = {excerpt.path for excerpt in read_excerpts(documents)}
     calls = [
         WantedCall(READ_TOOL, {"relative_path": path})
         for path in _unread_paths(documents, paths)[:MAX_DOCUMENTS]
@@ -201,11 +96,11 @@ def _unread_paths(documents: Sequence[PromptMessage], read: Set[str]) -> list[st
     return [path for path in paths if path not in read]
 
 
-def _answer_from_notes(
+def answer_from_notes(
     question: AnalyzedQuestion, turn: AskedTurn, similarities: Similarities | None
 ) -> OfflineAnswer:
     """The answer from remembered facts and the excerpts that the tools have found."""
-    excerpts = _read_excerpts([*turn.documents, *turn.results])
+    excerpts = read_excerpts([*turn.documents, *turn.results])
     facts = _relevant_facts(question, turn.before)
     problem = None if excerpts else _answer_without_excerpts(turn, facts)
     if problem is not None:
@@ -361,24 +256,3 @@ def _in_quotation_marks(quote: RankedQuote) -> str:
         unused = (m for m in OTHER_MARKS if m.opening not in text and m.closing not in text)
         marks = next(unused, MARKS)
     return f"{marks.opening}{text}{marks.closing}"
-
-
-def _read_excerpts(messages: Sequence[PromptMessage]) -> list[QuoteSource]:
-    """The numbered excerpts of tool results and of named documents, each source once, by the best
-    rank that it has in one of them.
-    """
-    found: dict[int, QuoteSource] = {}
-    for message in messages:
-        for rank, chunk in enumerate(message.chunks):
-            if chunk.number is None:
-                continue
-            if chunk.number not in found or found[chunk.number].rank > rank:
-                found[chunk.number] = QuoteSource(
-                    chunk.number,
-                    chunk.relative_path,
-                    truncate(chunk.title, LONGEST_TITLE),
-                    truncate(chunk.heading, LONGEST_TITLE) if chunk.heading else None,
-                    chunk.text,
-                    rank,
-                )
-    return sorted(found.values(), key=lambda excerpt: excerpt.rank)

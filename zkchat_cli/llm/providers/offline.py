@@ -31,11 +31,11 @@ class OfflineModel(Model):
         """Load the question analysis and the ranking. Nothing needs them before the first
         question.
         """
-        from zkchat_cli.llm.offline import answer  # noqa: F401
+        from zkchat_cli.llm.offline import responder  # noqa: F401
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         """Tool calls, or an answer in quotations."""
-        from zkchat_cli.llm.offline.answer import answer_request
+        from zkchat_cli.llm.offline.responder import answer_request
 
         return answer_request(request, self.similarities)
 

@@ -1,0 +1,97 @@
+"""What kind of request a message is, and what it says about notes.
+
+tests/requests has sixty messages of each kind in five languages and mixed, as
+`message => field=value; field=value`; those of lookup.txt only look like another kind.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from zkchat_cli.llm.offline.note_scope import bare_text
+from zkchat_cli.llm.offline.requests import NoteRequest, is_typo, parse_request
+from zkchat_cli.text import words
+
+FOLDER = Path(__file__).parent / "requests"
+KINDS = sorted(file.stem for file in FOLDER.glob("*.txt"))
+LANGUAGES = ("english", "german", "french", "spanish", "portuguese")
+STOPWORDS = frozenset(
+    bare_text(word) for language in LANGUAGES for word in words.stopwords(language)
+)
+IN_WORDS = ("about", "dates", "left", "right", "note", "other", "columns")
+
+
+def content(text: str) -> set[str]:
+    """The words of a subject that must be there, whatever articles are."""
+    plain = bare_text(text).replace("'", " ").replace("’", " ")
+    return {term for term in words.terms(plain) if term not in STOPWORDS and len(term) > 1}
+
+
+def misread(request: NoteRequest, kind: str, fields: str) -> str:
+    """What a request has wrong; empty if it is as expected."""
+    expected = {"kind": None if kind == "unable" else kind}
+    for pair in filter(None, fields.split("; ")):
+        name, _, value = pair.partition("=")
+        expected[name] = value
+    wrong = []
+    for name, value in expected.items():
+        found = getattr(request, name)
+        if name in IN_WORDS:
+            is_right = content(found) == content(str(value))
+        else:
+            is_right = str(found) == str(value)
+        if not is_right:
+            wrong.append(f"{name} is {found!r}, not {value!r}")
+    return ", ".join(wrong)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_requests_of_a_kind_are_recognized_in_five_languages(kind: str) -> None:
+    wrong: dict[str, str] = {}
+    lines = (FOLDER / f"{kind}.txt").read_text("utf-8").splitlines()
+    for line in lines:
+        message, _, fields = line.partition(" => ")
+        if problem := misread(parse_request(message), kind, fields.strip()):
+            wrong[message] = problem
+    assert len(lines) == 60
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    ("message", "about"),
+    [
+        ("explain snowflake ids", "snowflake ids"),
+        ("Could you please explain the outbox pattern?", "the outbox pattern"),
+        ("tell me about sourdough", "sourdough"),
+        ("what do my notes say about bees?", "bees"),
+        ("Erkläre mir Quorum", "Quorum"),
+        ("explain plan for slow queries", "explain plan for slow queries"),
+        ("list comprehension syntax", "list comprehension syntax"),
+    ],
+)
+def test_instruction_is_not_searched(message: str, about: str) -> None:
+    request = parse_request(message)
+    assert request.kind == "lookup"
+    assert request.about.rstrip("?") == about
+
+
+@pytest.mark.parametrize(
+    "message", ["what is it?", "who is she", "summarize that", "compare them", "", "?", "x" * 500]
+)
+def test_message_that_only_points_to_another_is_a_look_up(message: str) -> None:
+    assert parse_request(message).kind == "lookup"
+
+
+@pytest.mark.parametrize(
+    ("typed", "known", "slip"),
+    [
+        ("lsit", "list", True),
+        ("sumarize", "summarize", True),
+        ("comapre", "compare", True),
+        ("outlined", "outline", False),
+        ("lost", "list", False),
+        ("listen", "liste", False),
+    ],
+)
+def test_slip_of_the_fingers(typed: str, known: str, slip: bool) -> None:
+    assert is_typo(typed, known) == slip

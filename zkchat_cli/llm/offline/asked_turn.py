@@ -1,0 +1,86 @@
+"""The messages of one request to the offline provider, in the order of a turn. Pure."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from zkchat_cli.llm.offline.quotes import QuoteSource
+from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.references.excerpts import LONGEST_TITLE
+from zkchat_cli.text.truncate import truncate
+
+READ_TOOL = "read_zk_document"
+
+
+class AskedTurn(NamedTuple):
+    """The messages of a request around its last question: those before it, the question's
+    documents, and those after it, with calls and results. `position` is the question's index; -1 if
+    there is none.
+    """
+
+    position: int
+    before: tuple[PromptMessage, ...]
+    documents: tuple[PromptMessage, ...]
+    after: tuple[PromptMessage, ...]
+
+    @property
+    def results(self) -> tuple[PromptMessage, ...]:
+        """The results of the tools."""
+        return tuple(message for message in self.after if message.role == "tool")
+
+    @property
+    def answers(self) -> list[str]:
+        """The earlier answers that have a text and are not calls."""
+        return [
+            message.content
+            for message in self.before
+            if message.role == "assistant" and not message.tool_calls and message.content
+        ]
+
+    @property
+    def earlier_texts(self) -> str:
+        """All that the model has said before the question."""
+        return "\n".join(m.content for m in self.before if m.role == "assistant")
+
+    @property
+    def named_paths(self) -> set[str]:
+        """The named documents with a text in the prompt."""
+        reads = {
+            call.id
+            for message in self.after
+            for call in message.tool_calls
+            if call.name == READ_TOOL
+        }
+        read = [result for result in self.results if result.tool_call_id in reads]
+        return {excerpt.path for excerpt in read_excerpts([*self.documents, *read])}
+
+
+def find_question(messages: tuple[PromptMessage, ...]) -> AskedTurn:
+    """The turn of the last message that the user typed."""
+    position = -1
+    for i, message in enumerate(messages):
+        if message.role == "user" and message.kind == "conversation":
+            position = i
+    before = messages[: max(position, 0)]
+    documents = tuple(message for message in before[-1:] if message.kind == "documents")
+    return AskedTurn(position, before, documents, messages[position + 1 :])
+
+
+def read_excerpts(messages: Sequence[PromptMessage]) -> list[QuoteSource]:
+    """The numbered excerpts of tool results and of named documents, each source once, by the best
+    rank that it has in one of them.
+    """
+    found: dict[int, QuoteSource] = {}
+    for message in messages:
+        for rank, chunk in enumerate(message.chunks):
+            if chunk.number is None:
+                continue
+            if chunk.number not in found or found[chunk.number].rank > rank:
+                found[chunk.number] = QuoteSource(
+                    chunk.number,
+                    chunk.relative_path,
+                    truncate(chunk.title, LONGEST_TITLE),
+                    truncate(chunk.heading, LONGEST_TITLE) if chunk.heading else None,
+                    chunk.text,
+                    rank,
+                )
+    return sorted(found.values(), key=lambda excerpt: excerpt.rank)

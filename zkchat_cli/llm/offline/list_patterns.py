@@ -1,0 +1,190 @@
+"""The patterns of requests for notes: lists, counts, tables and links. See `request_slots`."""
+
+from zkchat_cli.llm.offline.request_slots import family
+
+# A quantifier, an article and the word for notes: "all my notes", "toutes les notes"
+_OUR_NOTES = r"(?:{all} |{the} )*(?:{notes})"
+_TO = (
+    r"(?:(?:{show} )?(?:{all} |{the} )*(?:{notes})"
+    r"|(?:which|what|welche|quelles?|que|quais|cuales)(?: (?:of )?(?:{the} )?(?:{notes}))?|who|wer"
+    r"|was|o que|qui|quien|quem|qu['’]est[- ]ce qui|everything)"
+)
+LINKS = family(
+    "links",
+    "link backlink point refer connect related verlink ruckverw verweis zeig hang verbind pointe"
+    " lien relie renvoi lie enlaz enlac conect apunt apont liga retrolien retroenlac ruckverknupf"
+    " wohin outgoing incoming path vincul aponta linka wie",
+    _TO + r" (?:that |which |die |qui |que )?(?:{link}|refer(?:ence)?s?) (?:back )?to (?P<note>.+)",
+    _TO + r" (?:that |which )?(?:references?|cites?|quotes?) (?P<note>.+)",
+    _TO + r" (?:sind |die )?mit (?P<note>.+) (?:verlinkt|verknupft|verbunden)(?: sind)?",
+    r"(?:{show} |what are )?(?:{all} |{the} )*(?:back-?links?|incoming links?|inbound links?"
+    r")(?: of| for| to| in) (?P<note>.+)"
+    r"|(?:{show} )?(?:{all} |{the} )*(?:back-?links?) (?P<note2>\[\[.+)"
+    r"|(?:{show} |what are )?(?:{all} |{the} )*(?:links? (?:pointing )?to|references? to)"
+    r" (?P<note3>.+)",
+    _TO + r" (?:die )?(?:auf |zu )?(?:verlink(?:t|en)|verweis(?:t|en)|zeig(?:t|en)) (?:auf|zu)"
+    r" (?P<note>.+)",
+    _TO + r" (?:die )?(?:auf|zu) (?P<note>.+) (?:verlink(?:t|en)|verweis(?:t|en)|zeig(?:t|en))",
+    r"(?:{show} )?(?:{all} |{the} )*(?:ruckverweise?|backlinks?|ruckverknupfungen|eingehende[n]?"
+    r" (?:links|verweise)|links?|verweise)(?: (?:auf|zu|von|fur|zur|zum)) (?P<note>.+)",
+    _TO + r" (?:qui )?(?:pointe(?:nt)?|renvoie(?:nt)?|lie(?:nt)?) (?:vers|a) (?P<note>.+)",
+    r"(?:{show} )?(?:{all} |{the} )*(?:liens? entrants?|retroliens?|liens? vers)"
+    r"(?: (?:de|du|d['’]|vers|pour))* (?P<note>.+)",
+    _TO + r" (?:que )?(?:se )?(?:enlaza[n]?|apunta[nm]?|vincula[n]?|linka[m]?|aponta[m]?|liga[m]?)"
+    r" (?:a|con|hacia|para|com|ao|a la) (?P<note>.+)",
+    r"(?:{show} )?(?:{all} |{the} )*(?:enlaces? entrantes?|retroenlaces?|enlaces? (?:a|hacia)"
+    r"|links? (?:de )?entrada|links? recebidos|links? que (?:apontam|chegam))"
+    r"(?: (?:de|del|a|para|do|da|em))* (?P<note>.+)",
+    direction="to",
+)
+LINKS_FROM = family(
+    "links",
+    LINKS_TRIGGERS := " ".join(LINKS.triggers),
+    r"(?:where|what|which (?:{notes})|to (?:what|which (?:{notes}))|wich (?:{notes}))"
+    r" do(?:es)? (?P<note>.+?) (?:link|point|refer)(?: to)?",
+    r"(?:{show} |what are )?(?:{all} |{the} )*(?:outgoing|outbound|forward) links?"
+    r"(?: (?:of|from|in|for))? (?P<note>.+)",
+    r"(?:{show} |what are )?(?:{all} |{the} )*links (?:from|in|inside|of) (?P<note>.+)",
+    r"(?:wohin|worauf|auf (?:was|welche (?:{notes}))) (?:verlink|verweis|zeig)(?:t|en)"
+    r" (?P<note>.+)",
+    r"(?:{show} )?(?:{all} |{the} )*(?:ausgehende[nr]? (?:links|verweise)|links (?:in|aus))"
+    r"(?: (?:von|aus|in))? (?P<note>.+)",
+    r"(?:vers|a) (?:quelles? (?:{notes})|quoi) (?:pointe|renvoie)(?:nt)? (?P<note>.+)",
+    r"(?:{show} )?(?:{all} |{the} )*liens? sortants?(?: (?:de|du))? (?P<note>.+)"
+    r"|(?:{show} )(?:{all} |{the} )*liens? (?:de|du|dans) (?P<note2>.+)",
+    r"(?:a|para|hacia) (?:que|cuales|quais|onde|donde)(?: (?:{notes}))? (?:enlaza|apunta|vincula"
+    r"|linka|aponta)(?: [oa])? (?P<note>.+)",
+    r"(?:{show} )?(?:{all} |{the} )*(?:enlaces? salientes?|links? que saem|links? de saida)"
+    r"(?: (?:de|del|do|da))? (?P<note>.+)"
+    r"|(?:{show} )(?:{all} |{the} )*(?:enlaces?|links?) (?:de|del|do|da|en|em) (?P<note2>.+)",
+    direction="from",
+)
+LINKS_BETWEEN = family(
+    "links",
+    LINKS_TRIGGERS + " how wie comment como",
+    r"how (?:are|is|do) (?P<note>.+?) (?:and|with|to) (?P<other>.+?)"
+    r" (?:connected|linked|related|connect|relate)(?: to each other)?",
+    r"how (?:is|are|does) (?P<note>.+?) (?:connected|linked|related|connect|relate) (?:to|with)"
+    r" (?P<other>.+)",
+    r"(?:{show} |what is )?(?:{all} |{the} )*(?:(?:link )?path|connections?|way|chain of links)"
+    r" (?:between|from) (?P<note>.+?) (?:and|to) (?P<other>.+)",
+    r"wie (?:hangen|sind) (?P<note>.+?) (?:und|mit) (?P<other>.+?)"
+    r" (?:zusammen|verbunden|verlinkt|verknupft)",
+    r"comment (?P<note>\[\[.+?\]\]) et (?P<other>\[\[.+?\]\])"
+    r" sont(?:-ils|-elles)? (?:lies|liees|relies|reliees|connectes)",
+    r"comment sont (?:lies|liees|relies|reliees|connectes) (?P<note>.+?) et (?P<other>.+)",
+    r"como (?:esta[no]?|estao|se) (?:conectad[oa]s|relacionad[oa]s|enlazad[oa]s|conectan"
+    r"|relacionan|ligad[oa]s"
+    r"|relacionam|conectam) (?P<note>.+?) (?:y|e|con|com) (?P<other>.+)",
+    direction="between",
+)
+# A bare "table of X" is a table of contents, of prices: a verb, notes, a tag or a link tell
+_OF_IN_TABLES = (
+    r"(?: (?:of|from|with|for|on|about|der|aus|mit|von|uber|zu|fur|des?|du|avec|a partir de|de|con"
+    r"|sobre|del|dos?|das?|com|d['’]))*"
+)
+TABLE = family(
+    "table",
+    "table tabel tableau tabla tabela tabulat tablea",
+    r"(?:(?:{show}|{make})(?:[- ](?:me|mir|moi|uns|bitte|us))* )(?:{the} )*{table}"
+    + _OF_IN_TABLES
+    + r" (?P<scope>.+)",
+    r"(?:{the} )*{table}"
+    + _OF_IN_TABLES
+    + r" (?P<scope>(?:\[\[|#|(?:{all}|my|our|meine[nrs]?|mes|mon|ma|mis?|meus|minhas?|unsere[nr]?)"
+    r" |(?:{the} )*(?:{notes})(?:$| )).*)",
+    r"(?:{show}|{make}|put|turn|convert|format|bring|setze?|setz|mets|mettez|pon|ponme|coloque"
+    r"|ponha)"
+    r" (?P<scope>.+?) (?:as|in|into|in the form of|als|in eine[rm]?|in form einer|comme"
+    r"|sous(?: la)? forme d['’ ]?(?:e|un)?|dans|en|como|em|en forma de|em forma de|na forma de)"
+    r" ?(?:{the} ?)*{table}",
+    r"(?:tabulate|tabellarisch) (?P<scope>.+)",
+    r"{table} (?:mit|aus|von) (?P<scope>.+?) (?:machen|erstellen|anlegen)",
+    r"(?:{the} )*{table} (?:mit|aus|von|der) (?P<scope>.+?) (?:machen|erstellen|anlegen)",
+)
+COUNT = family(
+    "count",
+    "how many number count wie wieviel anzahl zahl combien nombre cuant cuenta numero quant conta"
+    " total hom",
+    r"(?:how many|what(?: is|['’]s) the (?:total )?(?:number|count) of|(?:total )?(?:number"
+    r"|count) of"
+    r"|count(?: up)?|total|tell me how many) (?:(?:{all} |{the} )*(?:{notes})|(?P<what>tags"
+    r"|folders))"
+    r"(?: (?P<scope>.+))?",
+    r"(?:wie ?viele?|anzahl(?: der| aller| meiner)?|zahle?(?: der| aller| meiner)?)"
+    r" (?:(?:{all} |{the} )*(?:{notes})|(?P<what>tags|ordner|schlagworter))(?: (?P<scope>.+))?",
+    r"(?:combien d(?:e|['’])|nombre d(?:e|['’])|compter?) ?"
+    r"(?:(?:{all} |{the} )*(?:{notes})|(?P<what>tags|etiquettes|dossiers))(?: (?P<scope>.+))?",
+    r"(?:cuant[ao]s|numero (?:total )?d[eo]|cuenta|contar?|quant[ao]s|conte|total de)"
+    r" (?:(?:{all} |{the} )*(?:{notes})|(?P<what>tags|etiquetas|carpetas|pastas))"
+    r"(?: (?P<scope>.+))?",
+)
+_FRAME_WROTE = (
+    r"what (?:did|have|had) (?:i|we) (?:write|written|wrote|note(?:d)?(?: down)?|do|done"
+    r"|learn(?:ed)?|add"
+    r"|added|change|changed)",
+    r"was (?:habe?|hatte|haben) (?:ich|wir)",
+    r"qu['’]?(?:est[- ]ce que? )?(?:j['’ ]?(?:ai|avais)|ai[- ]je|avons[- ]nous)"
+    r" (?:ecrit|note|fait|ajoute|appris)",
+    r"que? (?:he |hemos |habia )?(?:escribi|escrito|anote|anotado|hice|hecho|escribimos|hicimos"
+    r"|aprendi)",
+    r"(?:o )?que (?:eu )?(?:escrevi|anotei|fiz|escrevemos|fizemos|aprendi)",
+)
+WRITTEN = family(
+    "list",
+    "what was qu que o",
+    *(rf"(?:{frame}) (?P<dates>.+)" for frame in _FRAME_WROTE),
+)
+LIST = family(
+    "list",
+    "list show give display find get print enumerate see name which what note entr document page"
+    " file zett notiz doku seit eintr zeig gib finde such nenn montr affich donne trouv enumer"
+    " fiche quell quels muestr muestra dame encuentr busca nota ensena ver mostre mostra quai que"
+    " apunt all every everything alle toute todas todos newest latest recent neuest dernier ultim"
+    " recient recente the die las os welche tag folder ordner dossier carpeta pasta # tell mas"
+    " mais",
+    r"(?:{show} )(?:{all} |{the} )*(?P<newest>{newest}) (?P<limit>{number})(?: (?:{notes}))?"
+    r"(?: (?P<scope>.+))?",
+    r"(?:quelles? sont|what are|which are|welche sind|was sind|cuales son|quais sao)"
+    r" (?:{all} |{the} )*(?:(?P<limit>{number}) )?(?P<newest>{newest}) (?:{notes})",
+    r"(?:quelles? sont|cuales son|quais sao) (?:{all} |{the} )*(?:{notes}) (?:{the} )*"
+    r"(?P<newest>{newest})",
+    r"(?:{show} )?(?:{all} |{the} )*(?P<newest>{newest}) (?:(?P<limit>{number}) )?(?:{notes})"
+    r"(?: (?P<scope>.+))?",
+    r"(?:{show} )?(?:{all} |{the} )*(?P<limit>{number}) (?:{the} )*(?P<newest>{newest})"
+    r"(?: (?:{notes})(?: (?P<scope>.+))?)?",
+    r"(?:{show} )?(?:{all} |{the} )*(?:(?P<limit>{number}) )?(?:{notes}) (?:{the} )*"
+    r"(?P<newest>{newest})(?: (?P<scope>.+))?",
+    r"(?:{show} |what are |which are )(?:{all} |{the} )*(?P<what>tags|folders|schlagworter|ordner"
+    r"|etiquettes|dossiers|etiquetas|carpetas|pastas)(?: (?:do i have|are there|habe ich"
+    r"|gibt es))?",
+    r"(?:which|what|welche|quels?|quelles?|que|quais) (?P<what>tags|folders|schlagworter|ordner"
+    r"|etiquettes|dossiers|etiquetas|carpetas|pastas)"
+    r" (?:do i (?:have|use)|are there|exist|habe ich|gibt es|ai[- ]je|y a[- ]t[- ]il|tengo|hay"
+    r"|tenho|ha"
+    r"|existem|existen)",
+    r"(?:{show}) " + _OUR_NOTES + r"(?: (?P<scope>.+?))?(?: auf)?",
+    r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales)(?: de| of)?(?: (?:{the}))* (?:{notes})"
+    r" (?:do i have|are there|i have|exist|have i written|did i (?:write|take|make)|habe ich"
+    r"|gibt es|hab ich|ai[- ]je|j['’]ai|y a[- ]t[- ]il|est[- ]ce que j['’]ai|tengo|hay|tenemos|eu"
+    r" tenho|tenho|ha|existem)(?: (?P<scope>.+?))?(?: geschrieben)?",
+    r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales)(?: de| of)?(?: (?:{the}))* (?:{notes})"
+    r" (?:que )?(?P<scope>(?:{mention}|(?:have|has|with|haben|ont|tienen|tem|habe) (?:the |das"
+    r" |le |la |el |a )*(?:tag|etiqueta|etiquette|\#)|(?:are|is|sind|sont|estan|estao) (?:tagged"
+    r"|in|from|im|dans|en|na|no)|tagged|from|with|in) ?.+)",
+    r"(?:{all} |(?:{all} )(?:{the} )+)+(?:{notes})(?: (?P<scope>.+?))?",
+    r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:that |which |die |qui |que )?(?:{mention})|about"
+    r"|regarding|concerning|on the subject of|uber|zum thema|sur|sobre|acerca de|a propos de) .+)",
+    r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:that |which )?(?:are )?tagged|with (?:the )?tag"
+    r"|(?:in|from|under|im|in der|dans le|dans|en la|en|na|no) (?:the |my )?(?:folder|directory"
+    r"|ordner|dossier|carpeta|pasta)|(?:with|mit|avec|con|com) (?:the |dem |le |la |a )*(?:tag"
+    r"|etiqueta|etiquette|schlagwort) |(?:with|mit|avec|con|com) \#) ?.+)",
+    r"(?:{show} )?(?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:that is "
+    r"|was )?(?:tagged|with|from"
+    r"|about|on|in|mit|von|aus|uber|avec|de|sur|sobre|con|com) .+)",
+    r"(?P<scope>\#[^\s#]+(?: \#[^\s#]+)*) (?:{notes})|(?:{show} |{all} )(?P<scope2>\#[^\s#]+)"
+    r"(?: (?:{notes}))?",
+    r"(?:{the} )*(?:{notes}) (?P<dates>(?:of|from|since|before|after|between|von|vom|seit|aus|de|du"
+    r"|del|da|do|desde|depuis|antes de|avant) .+)",
+    r"(?:{show} )(?:{all} |{the} )*(?P<scope>.+? folder)",
+)

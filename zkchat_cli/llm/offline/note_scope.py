@@ -1,0 +1,274 @@
+"""The notes that a request means: "about bees, tagged #garden, from last year". Pure."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from datetime import date
+from typing import NamedTuple
+
+from zkchat_cli.llm.offline.request_slots import compile_filled
+from zkchat_cli.text.dates import find_period
+from zkchat_cli.text.patterns import lazy_pattern
+
+
+class _ScopePattern(NamedTuple):
+    """What a restriction sets: the words of `pattern` are taken out of it."""
+
+    name: str
+    pattern: re.Pattern[str]
+
+
+_WRITTEN = (
+    r"are there|there are|is there|do i have|i have|have i|did i have"
+    r"|(?:that )?(?:(?:i|we|did i|did we|have i|were|was) )?(?:wrote|write|written|made|took"
+    r"|noted|created|changed)"
+    r"|ich geschrieben habe|geschrieben|(?:que )?(?:j['’]ai )?ecrit(?:es?)?|creees?|escrit[ao]s?"
+    r"|que escribi|que escrevi|escrevi|(?:are|is|sind|sont|sao|son|existe[mn]?"
+    r"|exist|gibt es|es gibt|habe ich|ich habe|ai[- ]je|j['’]ai"
+    r"|y a[- ]t[- ]il|tengo|hay|eu tenho|tenho|ha|tenemos)"
+)
+_FIELDS = (
+    _ScopePattern(
+        "tag",
+        compile_filled(
+            r"(?:(?:that |which |die |qui |que )?(?:are |is |have|has|with|haben|hat|mit|avec|ont|a"
+            r"|con|tienen|tiene|com|tem|having|under|der|for|of|and|de|des) ?(?:{the} )*)*"
+            r"(?:(?:tags?|hashtags?|schlagwort|etiquett?es?|etiquetas?|tagged|getaggt)"
+            r"(?: (?:mit|as|with|avec|con|com))? )*#(?P<value>[^\s#,;]+)"
+        ),
+    ),
+    _ScopePattern(
+        "tag",
+        compile_filled(
+            r"(?:(?:are |is |have|has|with|haben|mit|avec|ont|con|tienen|com|tem"
+            r"|having) (?:{the} )*)?"
+            r"(?:the )?(?:tagged(?: (?:as|with))?|tag|schlagwort|etiquette|etiqueta)"
+            r" [\"'“”]?(?P<value>[\w/-]+)[\"'“”]?"
+        ),
+    ),
+    _ScopePattern(
+        "folder",
+        compile_filled(
+            r"(?:(?:are|is|sind|sont|estan|estao) )?(?:in|inside|under|below|from|im|in der|unter"
+            r"|dans|en|em|na|no|de|del|da|do|aus|aus dem)? ?(?:the |my |dem |meinem |le |mon |la "
+            r"|el"
+            r" |mi |a |minha )?(?:folder|directory|subfolder|ordner|verzeichnis|dossier|repertoire"
+            r"|carpeta|directorio|pasta|diretorio) [\"'“”]?(?P<value>[^\"'“”]+)[\"'“”]?"
+        ),
+    ),
+    _ScopePattern(
+        "folder",
+        compile_filled(
+            r"(?:in|inside|under|below|from|im|unter|dans|en|em|na|no|aus) (?:the |my |dem "
+            r"|meinem |le"
+            r" |la |el |mi |a )?[\"'“”]?(?P<value>[^\s\"'“”/]+(?: [^\s\"'“”/]+)?/[^\"'“”]*?)"
+            r"/?[\"'“”]?(?=$| (?:with|about|on|from|since|tagged))"
+        ),
+    ),
+    _ScopePattern(
+        "folder",
+        compile_filled(
+            r"(?:in |from )?(?:the |my )?[\"'“”]?(?P<value>[\w/-]+)[\"'“”]? (?:folder|directory)"
+        ),
+    ),
+    _ScopePattern(
+        "property",
+        compile_filled(
+            r"(?:(?:with|where|whose|having|that have|which have|have|mit|bei denen|wo|avec|dont"
+            r"|con"
+            r"|donde|cuyo|com|onde|cujo) )(?:the |a |der |die |le |la |el |a )*(?:property "
+            r"|eigenschaft"
+            r" |propriete |propiedad |propriedade )?(?P<value>[\w-]+(?: ?[:=] ?| is | ist | est "
+            r"| es "
+            r"| e | equals )[^,;]+)"
+        ),
+    ),
+    _ScopePattern(
+        "property",
+        compile_filled(
+            r"(?:(?:with|having|that have|which have|have|mit|avec|con|com) )(?:the |a |an |der "
+            r"|die |le"
+            r" |la |el |a )*(?:property|eigenschaft|propriete|propiedad|propriedade)"
+            r" (?P<value>[\w-]+)"
+        ),
+    ),
+    _ScopePattern("property", lazy_pattern(r"(?:^| )(?P<value>[a-z_-]+: ?\S+)$")),
+)
+_LINKED = compile_filled(
+    r"(?:that |which |die |qui |que )?(?:(?:{link}) (?:back )?to|(?:verlink(?:en|t)) (?:auf|zu)"
+    r"|(?:auf|zu) (?=.* verlink)|pointe(?:nt)? vers|(?:enlaza|apunta)n? a|apontam para)"
+    r" (?P<note>.+?)(?: verlink(?:en|t))?"
+)
+_COLUMNS = compile_filled(
+    r"(?P<rest>.+?) (?:with|showing|mit|avec|con|com) (?:{the} |columns? |spalten? |colonnes?"
+    r" |columnas? |colunas? )*(?!tag )(?P<columns>[^#:=]+)"
+)
+_SCOPE_BEGIN = compile_filled(
+    r"(?:(?:everything|anything|all|alles|tout|todo|tudo|what) (?:that )?(?:i|we|ich|j['’]ai)"
+    r" (?:wrote|have|know|noted|geschrieben habe|weiss|ecrit)(?: down)?"
+    r"|everything|anything|alles|tout ce qui|todo|tudo"
+    r"|(?:{all}|{the})|(?:items?|entries|points|list|contents?|listenpunkte|punkte|elements"
+    r"|elementos|itens) (?:of|in|from|von|aus|de|do|del|du)"
+    r"|(?:{notes})(?=$| (?:{about}|{mention}|that|which|die|qui|que|de|d['’]|of|from|in|im|en|em"
+    r"|dans"
+    r"|\[\[)\b)"
+    r"|(?:that |which |die |qui |que )?(?:{mention})|(?:{about})"
+    rf"|(?:{_WRITTEN})"
+    r")(?:[ ,:]+|(?<=['’])|$)"
+)
+_SCOPE_END = compile_filled(
+    rf"[ ,]+(?:{_WRITTEN}|(?:{{notes}})|auf|machen|an|there|have|haben|note|folder)"
+)
+_ELISION = lazy_pattern(r"(?:d|l|qu)['’] ?")
+_LINK = lazy_pattern(r"\[\[([^\[\]]+)\]\]")
+_SINGLE_FOLDER = lazy_pattern(
+    r"(?:that are |are )?(?:in|im|dans|en|em|inside|under) (?:the )?(?P<value>[A-ZÄÖÜÉ][\w-]*)"
+)
+NAMED_NOTE = lazy_pattern(
+    r"(?:my |the |meine |die |ma |la |mi |minha |a )(?:note|notiz|nota)"
+    r" (?:called |named |titled |namens |intitulee |llamada |chamada )?(?!about |on |with |from "
+    r"|uber |zu |sur |de |sobre |mit "
+    r"|in |im |that )[\"'“”]?(?P<note>.+?)[\"'“”]?"
+)
+_QUOTES = "\"'“”„«»‘’ "
+PUNCTUATION = " \t\n¿¡?!.…,;:"
+# Only the words of dates matter here, not the days that they mean
+_ANY_DAY = date(year=1950, month=1, day=1)
+_DATE_JOINT = lazy_pattern(r"\b(?:de|del|do|da|du|von|vom|from|of|en|em|aus)\s*$", re.IGNORECASE)
+
+
+def bare_text(text: str) -> str:
+    """`text` in small letters without diacritics, with as many characters."""
+    composed = unicodedata.normalize("NFC", text)
+    letters = (unicodedata.normalize("NFD", character)[0] for character in composed)
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in letters)
+
+
+def read_scope(text: str, *, columns: bool = False) -> dict[str, object]:
+    """The restriction to notes that a text says, by field; what remains is the subject."""
+    found: dict[str, object] = {}
+    bare = bare_text(text)
+    linked = _LINKED.fullmatch(bare)
+    if linked:
+        note = clean_subject(text[linked.start("note") : linked.end("note")])
+        return {"note": note, "direction": "to"}
+    named = NAMED_NOTE.fullmatch(bare)
+    if named:
+        return {"note": text[named.start("note") : named.end("note")]}
+    if columns and (match := _COLUMNS.fullmatch(bare)):
+        found["columns"] = text[match.start("columns") : match.end("columns")].strip()
+        text = text[: match.end("rest")]
+    text = _take_fields(text, found)
+    for _ in range(2):
+        text = _take_single_folder(_strip_scope(_take_dates(text, found)), found)
+    return found | _read_subject(text)
+
+
+def _take_fields(text: str, found: dict[str, object]) -> str:
+    """Put what `_FIELDS` finds into `found`; the text without it."""
+    for field in _FIELDS:
+        match = field.pattern.search(bare_text(text))
+        if match is None or field.name in found:
+            continue
+        value = text[match.start("value") : match.end("value")].strip(_QUOTES)
+        if field.name == "folder" and find_period(value, _ANY_DAY):
+            continue
+        found[field.name] = _PROPERTY_JOINT.sub(": ", value) if field.name == "property" else value
+        text = " ".join(f"{text[: match.start()]} {text[match.end() :]}".split())
+    return text
+
+
+def _take_single_folder(text: str, found: dict[str, object]) -> str:
+    """Take "in Projects" for a folder; empty then, else the text."""
+    single = _SINGLE_FOLDER.fullmatch(text)
+    if single is None or "folder" in found or find_period(text, _ANY_DAY):
+        return text
+    found["folder"] = single["value"]
+    return ""
+
+
+_PROPERTY_JOINT = lazy_pattern(r" ?[:=] ?| (?:is|ist|est|es|é|e|equals) ")
+
+
+def _take_dates(text: str, found: dict[str, object]) -> str:
+    """Put the words of a date at the beginning or end of a text into `found`; the text without
+    them.
+    """
+    text = text.strip(PUNCTUATION)
+    if not text or "dates" in found:
+        return text
+    if _YESTERDAY.fullmatch(text):
+        found["dates"] = text
+        return ""
+    for variant in _date_variants(text):
+        period = find_period(variant, _ANY_DAY)
+        if period is None:
+            continue
+        _, dates, rest = period
+        if variant.startswith(dates) or variant.endswith(dates):
+            found["dates"] = dates
+            return _DATE_JOINT.sub("", rest)
+    return text
+
+
+def _date_variants(text: str) -> Iterator[str]:
+    """A text, and what `find_period` understands instead of some dates in it."""
+    yield text
+    for pattern, replacement in _DATE_VARIANTS:
+        variant = pattern.sub(replacement, text)
+        if variant != text:
+            yield variant
+
+
+_YESTERDAY = lazy_pattern("hier", re.IGNORECASE)
+_DATE_VARIANTS = (
+    (lazy_pattern(r"\b(?:von )?letztem\b", re.IGNORECASE), "letzten"),
+    (lazy_pattern(r"\bdel (?=\w+ pasad)", re.IGNORECASE), "el "),
+    (lazy_pattern(r"\b(?:du|le) mois passé", re.IGNORECASE), "le mois dernier"),
+    (lazy_pattern(r"\b(?:du|de l['’])\s?(?=\w+ derni)", re.IGNORECASE), "le "),
+    (lazy_pattern(r"\bce mois(?!-)", re.IGNORECASE), "ce mois-ci"),
+    (lazy_pattern(r"\bcette année\b|\bde cette année\b", re.IGNORECASE), "this year"),
+    (lazy_pattern(r"\bcette semaine\b", re.IGNORECASE), "this week"),
+    (lazy_pattern(r"\bce mois-ci\b", re.IGNORECASE), "this month"),
+)
+
+
+def _strip_scope(text: str) -> str:
+    """A text without the words around its subject: "the notes about", "that I wrote"."""
+    text = text.strip(PUNCTUATION)
+    while True:
+        bare = bare_text(text)
+        begin = _SCOPE_BEGIN.match(bare) or _ELISION.match(bare)
+        if begin and begin.end() and not bare.startswith("[["):
+            text = text[begin.end() :].strip(PUNCTUATION)
+            continue
+        for end in _SCOPE_END.finditer(bare):
+            if end.end() == len(bare):
+                text = text[: end.start()]
+                break
+        else:
+            return text
+
+
+def _read_subject(text: str) -> dict[str, object]:
+    """The note that a text names, or what it is about."""
+    link = _LINK.search(text)
+    if link:
+        return {"note": clean_subject(link[1])}
+    about = clean_subject(text)
+    return {"about": about} if about else {}
+
+
+def clean_subject(text: str) -> str:
+    """A subject without the marks of a link, quotation marks and articles."""
+    text = text.strip(PUNCTUATION)
+    link = _LINK.fullmatch(text)
+    if link:
+        return link[1].partition("|")[0]
+    text = text.strip(_QUOTES)
+    while (begin := _ARTICLES.match(bare_text(text))) and begin.end() < len(text):
+        text = text[begin.end() :]
+    return text.strip(_QUOTES)
+
+
+_ARTICLES = compile_filled(r"(?:(?:{the}) |(?:l|d|qu)['’] ?|(?:{notes}) (?:{about}) )")

@@ -1,0 +1,294 @@
+"""The patterns of requests for what notes say, and of what no search can do: `request_slots`."""
+
+from zkchat_cli.llm.offline.request_slots import family
+
+MORE = family(
+    "more",
+    "more else go next rest carry continue keep mehr weiter noch encore plus autre continuer mas"
+    " algo sigue dime "
+    "cuentame otra mais continue me diga conte dis que suite davantage rest fale mostre",
+    r"(?:tell me |give me |show me |show |say |and )*(?:some |even |any |a bit |a little )*more"
+    r"(?: details?| results?| of (?:them|it|that|this)| of the same| information| info| sources"
+    r"| passages| quotes)?",
+    r"(?:tell me |say |show me |give me )*(?:some |a bit |a little )*more"
+    r"(?: details?| information| info)? (?:about|on) (?:it|that|this|them|those)",
+    r"(?:tell me |say |show me |give me )*(?:some |a bit |a little )*more"
+    r"(?: details?| information| info)? (?:about|on) (?P<scope>.+)",
+    r"(?:is there|do you have|are there|have you got|got) (?:any(?:thing)? )?(?:more|else)"
+    r"(?: (?:about|on) (?:it|that|this))?",
+    r"(?:and )?(?:any|some)thing else|(?:and )?what else(?: (?:is there|do you (?:have|know)"
+    r"|do(?:es)? my notes say|do my notes have))?(?: (?:about|on) (?:it|that|this))?",
+    r"go on|continue|keep going|go ahead|carry on|next(?: (?:page|ones?|results?))?|the rest"
+    r"|show the rest",
+    r"(?:und )?(?:noch )?mehr(?: davon| dazu| daruber| details| ergebnisse)*"
+    r"(?: erzahlen| sagen| zeigen| wissen)?|weiter|mach weiter|(?:sonst )?noch (?:et)?was"
+    r"|(?:und )?was noch|und weiter|was sonst noch"
+    r"|gibt es (?:noch )?mehr(?: dazu)?|der rest",
+    r"(?:erzahle?|zeige?|sage?|gib)(?: mir| uns)? (?:noch )?(?:et?was )?mehr"
+    r"(?: dazu| daruber| davon)?",
+    r"(?:erzahle?|zeige?|sage?|gib)(?: mir| uns)? (?:noch )?(?:et?was )?mehr"
+    r" (?:uber|zu|zum|zur) (?P<scope>.+)|mehr (?:uber|zum thema) (?P<scope2>.+)",
+    r"encore(?: plus)?|plus|la suite|et (?:puis|ensuite|encore)|continuer?|autre chose"
+    r"|quoi d['’ ]autre|(?:dis|donne|montre|raconte)[- ](?:m['’ ]en|moi[- ]en|moi|m['’ ])"
+    r" ?(?:plus|davantage)|en savoir plus|y a[- ]t[- ]il autre chose|il y a autre chose|davantage",
+    r"(?:dis|donne|montre|raconte|parle)[- ](?:m['’ ]en|moi) ?(?:plus|davantage)"
+    r" (?:sur|de|a propos de) (?P<scope>.+)|plus (?:sur|d['’ ]informations sur) (?P<scope2>.+)",
+    r"mas|(?:y )?(?:algo|que) mas|(?:hay|tienes) (?:algo )?mas|sigue|continua|otra cosa|el resto"
+    r"|(?:cuenta|di|dime|cuentame|muestrame|dame)(?: algo)? mas(?: detalles| resultados)?"
+    r"(?: sobre (?:eso|esto|ello))?",
+    r"(?:cuentame|dime|muestrame|dame)(?: algo)? mas(?: detalles)? (?:sobre|de|acerca de)"
+    r" (?P<scope>.+)|mas sobre (?P<scope2>.+)",
+    r"(?:e )?mais(?: (?:detalhes|resultados))?|mais alguma coisa|(?:e )?o que mais|continue"
+    r"|o resto|(?:tem|ha|existe) mais(?: alguma coisa)?"
+    r"|(?:me )?(?:conte|diga|fale|mostre|conta|diz)(?:-me)?(?: um pouco)? mais"
+    r"(?: sobre (?:isso|isto))?",
+    r"(?:me )?(?:conte|diga|fale|mostre|conta|diz)(?:-me)?(?: um pouco)? mais (?:sobre|de|do|da)"
+    r" (?P<scope>.+)|mais sobre (?P<scope2>.+)",
+    r"(?:and )?what else do(?:es)? (?:my|the) notes (?:say|have|tell)(?: about (?:it|that|this))?",
+    r"(?:and )?what else do(?:es)? (?:my|the) notes (?:say|have|tell) (?:about|on) (?P<scope>.+)",
+)
+COMPARE = family(
+    "compare",
+    "compar vergleich versus vs unterschied unterscheid differ distinguish better besser mieux"
+    " mejor melhor diferenc contrast contraste distingu verschieden pros",
+    r"(?:compare|contrast)(?: [- ]?moi)? (?P<left>.+?) (?:and|with|to|vs\.?|versus|against|und"
+    r"|mit|et"
+    r"|avec|a|y|con|e|com) (?P<right>.+)",
+    r"(?:{show} |{make} )?(?:{the} )*comparison (?:of|between) (?P<left>.+?) (?:and|with|to)"
+    r" (?P<right>.+)",
+    r"(?:{show} |explain |what(?:['’]s| is| are) )*(?:{the} |main |key )*(?:differences?"
+    r"|unterschiede?) between"
+    r" (?P<left>.+?) (?:and|vs\.?|und) (?P<right>.+)",
+    r"how (?:does|do|is|are) (?P<left>.+?) (?:differ(?:ent)?|distinct) (?:from|to|than)"
+    r" (?P<right>.+)",
+    r"(?:what|which) (?:is |are |do i (?:like|prefer) |works? )?(?:better|best|faster|cheaper|"
+    r"preferred)[,:]? (?P<left>.+?) or (?P<right>.+)",
+    r"(?P<left>.+?) or (?P<right>.+?)[:,;?-]+ (?:please )?(?:compare(?: them)?|which is better"
+    r"|what is better)",
+    r"(?:what )?(?:distinguishes|separates|sets) (?P<left>.+?) (?:apart )?from (?P<right>.+)",
+    r"(?:{the} )*(?:pros and cons of |advantages of )?(?P<left>.{1,60}?) (?:vs\.?|versus)"
+    r" (?P<right>.{1,60}?)",
+    r"(?:vergleiche?|vergleich)(?: mir)?(?: von| zwischen)? (?P<left>.+?) (?:mit|und|and|vs\.?)"
+    r" (?P<right>.+?)",
+    r"(?P<left>.+?) (?:mit|und) (?P<right>.+?) (?:vergleichen|im vergleich)",
+    r"(?:was (?:ist|sind) |{show} |erklare? )?(?:{the} )*unterschiede? (?:zwischen|von)"
+    r" (?P<left>.+?) (?:und|zu|vs\.?) (?P<right>.+)",
+    r"(?:worin|wie|wodurch) unterscheide(?:n|t) sich (?P<left>.+?) (?:und|von) (?P<right>.+)",
+    r"was ist (?:besser|schneller|billiger)[,:]? (?P<left>.+?) oder (?P<right>.+)",
+    r"(?:faire une )?(?:{show} )?(?:{the} )*(?:comparaison|compare[rz]?) (?:entre |de |d['’])?"
+    r"(?P<left>.+?) (?:et|avec|a) (?P<right>.+)",
+    r"(?:quelles?|c['’]est quoi|quel)?(?: est| sont)? ?(?:{the} )*differences? entre (?P<left>.+?)"
+    r" et (?P<right>.+)",
+    r"(?:qu['’]est[- ]ce qui|lequel) (?:est )?mieux[,:]? (?P<left>.+?) ou (?P<right>.+)",
+    r"(?:compara|comparar|compare|comparame)(?: entre)? (?P<left>.+?) (?:y|con|e|com|a)"
+    r" (?P<right>.+)",
+    r"(?:{show} )?(?:{the} )*(?:comparacion|comparacao) (?:entre|de) (?P<left>.+?) (?:y|con|e|com)"
+    r" (?P<right>.+)",
+    r"(?:cual(?:es)? (?:es|son) |qual (?:e|a) |quais (?:sao )?|que )?(?:{the} )*"
+    r"(?:diferencias?|diferencas?) (?:hay )?entre (?P<left>.+?) (?:y|e) (?P<right>.+)",
+    r"(?:que|qual|cual|o que) (?:es|e) (?:mejor|melhor)[,:]? (?P<left>.+?) (?:o|ou) (?P<right>.+)",
+)
+OUTLINE = family(
+    "outline",
+    "summar sumar sum heading structure section overview outline gist tl tldr key main recap"
+    " abstract synop zusammenf fass uberblick"
+    " gliederung wichtig kern inhalt resum apercu synthese point plan esquema sintesis puntos idea"
+    " pontos sintes principais contents idee what fasse kern",
+    r"(?:{show} |{make} )?(?:me )?(?:{the} |short |brief |quick )*(?:summar(?:y|ies)|outlines?"
+    r"|overview|gist|recap|synopsis|tl;?dr|table of contents|headings|structure|sections|abstract)"
+    r" (?:(?:of|for|on|about|from|meiner|von|zu) )+(?P<scope>.+)",
+    r"tl;?dr:? (?P<scope>.+)|(?:summary|recap|overview):? (?P<scope2>\[\[.+)",
+    r"(?:summari[sz]e|sum up|recap|condense)(?: me)?(?: up)? (?P<scope>.+)",
+    r"outline (?P<scope>(?:\[\[|my |our |the (?:note|main)|what i ).+)",
+    r"(?:what (?:are|were|is)|what['’]s|{show})?(?: ?{the})* ?(?:key|main|most important|central)"
+    r" (?:points?|ideas?|lines?|takeaways?|findings?|insights?|messages?) (?:of|in|from|on|about)"
+    r" (?P<scope>.+)",
+    r"what(?:['’]s| is| does) (?:in|inside) (?P<scope>\[\[.+\]\]|(?:my|the) note .+)",
+    r"fasse?(?: mir)? (?P<scope>.+?)(?: kurz)? zusammen|(?P<scope2>.+?) zusammenfassen",
+    r"(?:{show} |{make} )?(?:{the} |kurze )*(?:zusammenfassung|uberblick|gliederung|inhaltsangabe"
+    r"|ubersicht)(?: (?:von|uber|zu|zum|zur|der|des|aus|fur|meiner))* (?P<scope>.+)",
+    r"(?:was (?:sind|ist)|{show})?(?: ?{the})* ?(?:wichtigsten|zentralen|hauptsachlichen)?"
+    r" ?(?:kern)?(?:punkte|aussagen|ideen|gedanken) (?:in|aus|von|der|zu) (?P<scope>.+)",
+    r"resume[rz]?(?:[- ]moi)? (?P<scope>.+)",
+    r"(?:{show} |{make}(?:[- ]moi)? )?(?:moi )?(?:{the} )*(?:resume|apercu|synthese|plan)"
+    r"(?: (?:de|du|des|sur|d['’]))* (?P<scope>.+)",
+    r"(?:quels? (?:sont|est) )?(?:{the} )*(?:points? (?:cles?|principaux|importants?)"
+    r"|idees? (?:cles?|principales?)) (?:de|du|des|dans) (?P<scope>.+)",
+    r"(?:resume|resumir|resumeme|resuma|resumir|sintetiza) (?P<scope>.+)",
+    r"(?:{show} |{make} )?(?:{the} )*(?:resumen|resumo|esquema|sintesis|sintese|vision general"
+    r"|visao geral)(?: (?:de|del|do|da|dos|das|sobre|en|em))* (?P<scope>.+)",
+    r"(?:cuales son |quais sao )?(?:{the} )*(?:puntos|pontos|ideas|ideias)"
+    r" (?:clave|principais|principales|chave|importantes|mas importantes|mais importantes)"
+    r" (?:de|del|do|da|en|em) (?P<scope>.+)",
+)
+DEFINITION = family(
+    "definition",
+    "what who define definition meaning wer was defin qu qui c que quien o quem signific whats wass"
+    " signif bedeut versteht explain",
+    r"(?:what(?:['’]s| is| are| was| were|s)|whats|what exactly (?:is|are)|tell me what (?:is"
+    r"|are)?)"
+    r"(?: exactly)?(?: actually)? (?:the meaning of |meant by |the definition of )"
+    r"(?P<about>.+?)(?: (?:exactly|actually))?",
+    r"what (?P<about>(?:an? |the ).+) (?:is|are|means)",
+    r"(?:what(?:['’]s| is| are| was| were)|whats|what exactly (?:is|are)|who(?:['’]s| is| are| was"
+    r"| were)|whos)(?: exactly| actually)? (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)"
+    r"(?: (?:exactly|actually))?",
+    r"what do(?:es)? (?P<about>.+?) (?:mean|stand for|refer to|signify)(?: exactly)?",
+    r"(?:define|definition of|meaning of|the (?:definition|meaning) of|what is meant by)"
+    r" (?P<about>.+)",
+    r"(?:was|wer) (?:ist|sind|war|waren)(?: (?:eigentlich|denn|genau))*"
+    r" (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)(?: (?:eigentlich|genau))?",
+    r"was (?:bedeutet|heisst|heißt|meint)(?: (?:eigentlich|denn|genau))* (?P<about>.+)",
+    r"was versteht man unter (?P<about>.+)|(?:die )?(?:definition|bedeutung) (?:von|des|der)"
+    r" (?P<about2>.+)|definiere (?P<about3>.+)",
+    r"(?:qu['’ ]est[- ]ce (?:que?(?: c['’]est(?: que)?)?|qu['’])|c['’ ]est quoi|que signifie"
+    r"|que veut dire|qui (?:est|etait|sont))(?: au juste)? ?(?P<about>.+)",
+    r"(?:la )?(?:definition|signification) (?:de|du|des|d['’]) ?(?P<about>.+)"
+    r"|definis (?P<about2>.+)",
+    r"(?:que|quien(?:es)?) (?:es|son|era|fue|eran|fueron)(?: exactamente)?"
+    r" (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)",
+    r"que (?:significa|quiere decir) (?P<about>.+)|(?:la )?(?:definicion|significado) (?:de|del)"
+    r" (?P<about2>.+)|define (?P<about3>.+)",
+    r"(?:o )?(?:que|quem) (?:e|sao|foi|era|eram|foram)(?: exatamente)?"
+    r" (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)",
+    r"o que (?:significa|quer dizer) (?P<about>.+)|(?:a )?(?:definicao|significado) (?:de|do|da)"
+    r" (?P<about2>.+)|defina (?P<about3>.+)",
+)
+HOW_TO = family(
+    "how_to",
+    "how hwo steps instruction walk guide wie anleitung schritt comment etape como paso passo"
+    " tutoria"
+    " recipe instruc pasos passos recette procedure mode",
+    r"(?:{show} |explain |describe |tell me |show me )*how (?:do|can|could|should|would|does"
+    r"|might|must)"
+    r" (?:i|we|you|one|someone) (?P<about>.+)",
+    r"(?:{show} |explain |describe )*how to (?P<about>.+)",
+    r"(?:what are |{show} |explain )?(?:{the} )*(?:steps|instructions|procedure|directions|guide"
+    r"|walkthrough) (?:to|for|on|of) (?P<about>.+)",
+    r"(?:walk|guide|talk) me through (?P<about>.+)",
+    r"wie (?:kann|soll|konnte|muss|darf|sollte) (?:ich|man|wir) (?:am besten )?(?P<about>.+)",
+    r"wie (?:macht|mache|baut|erstellt) (?:ich|man|wir) (?P<about>.+)",
+    r"wie (?P<about>\w+(?:e|t|en) (?:ich|man|wir) .+)",
+    r"(?:{show} )?(?:{the} )*(?:anleitung|schritte|schritt fur schritt)(?: (?:zum|zur|zu|fur|um))+"
+    r" (?P<about>.+)",
+    r"comment (?:est[- ]ce (?:que|qu['’]) ?(?:je|on|tu|nous) ?|puis[- ]je |peut[- ]on |dois[- ]je"
+    r" |doit[- ]on )?(?:faire )?(?P<about>.+)",
+    r"(?:{show} )?(?:{the} )*(?:etapes|instructions|procedure|mode d['’]emploi) (?:pour|de|du)"
+    r" (?P<about>.+)",
+    r"como (?:puedo |podemos |se puede |debo |hago para |posso |podemos |faco para |se |devo |eu"
+    r" )?(?:hacer |hago |fazer )?(?P<about>.+)",
+    r"(?:{show} )?(?:{the} )*(?:pasos|passos|instrucciones|instrucoes|procedimiento) (?:para|de)"
+    r" (?P<about>.+)",
+)
+WHEN = family(
+    "when",
+    "when wehn wann quand cuando quando date day tag datum fecha data jour seit since depuis desde"
+    " dia",
+    r"(?:do you know |tell me )?when (?:was|is) the (?:last|first) time (?:that )?(?:(?:i"
+    r"|we) )?(?P<about>.+)",
+    r"(?:do you know |can you tell me |tell me )?(?:since )?when (?:did|do|does|have|has|had|was"
+    r"|were|am"
+    r"|is|are|will|habe|hat)(?: (?:i|we))?(?: (?:last|first))?(?: (?:write|note) (?:about"
+    r"|down))? (?P<about>.+)",
+    r"when (?P<about>(?:i|we) .+)",
+    r"(?:on |since )?(?:what|which) (?:day|date)(?: was it(?: when)?)?(?: (?:did|do|does|have|has"
+    r"|had|was|were|is|are))?(?: (?:i|we))? (?P<about>.+)",
+    r"(?:seit |bis )?(?:wann|wan)(?: (?:habe?n?|hat|war(?:en|st)?|bin|ist|sind"
+    r"|wurden?))?(?: (?:ich|wir))?"
+    r"(?: (?:zuletzt|zum letzten mal|das letzte mal))? (?P<about>.+?)(?: (?:habe?n?|hat))?",
+    r"an welchem (?:tag|datum) (?P<about>.+)|(?:zu|seit) welchem datum (?P<about2>.+)",
+    r"(?:depuis )?quand (?:est[- ]ce (?:que|qu['’]) ?)?(?:j['’]ai |ai[- ]je |a[- ]t[- ]on "
+    r"|ont[- ]ils "
+    r"|suis[- ]je )?(?P<about>.+?)(?: pour la (?:derniere|premiere) fois)?",
+    r"(?:a quelle date|quel jour) (?:est[- ]ce (?:que|qu['’]) ?)?(?P<about>.+)",
+    r"(?:desde )?cuando (?:fue la ultima vez que )?(?P<about>.+)",
+    r"(?:en que (?:fecha|dia)|que dia) (?P<about>.+)",
+    r"(?:desde )?quando (?:foi a ultima vez que )?(?P<about>.+)",
+    r"(?:em que (?:data|dia)|que dia) (?P<about>.+)",
+)
+_COMPOSE = (
+    "write|compose|draft|rewrite|rephrase|paraphrase|brainstorm|invent|generate|proofread|improve"
+    "|polish|schreibe?|verfasse?|entwirf|entwerfe|formuliere?|dichte|verbessere|korrigiere|ecris"
+    "|ecrivez|redige|reecris|compose|reformule|corrige|ameliore|invente|escribe|escribeme|redacta"
+    "|reescribe|compon|mejora|escreva|escreve|redija|reescreva|componha|corrija|melhore|crie|crea"
+    "|faca|make|create|cree|erstelle?|fais|haz|hazme"
+)
+_GENRES = (
+    "poems?|story|stories|songs?|essays?|articles?|blog ?posts?|posts?|letters?|e-?mails?|mails?"
+    "|speech|tweets?|reply|report|script|code|program|function|jokes?|ideas?|names|gedicht"
+    "|geschichte|lied|aufsatz|artikel|beitrag|brief|rede|antwort|bericht|witz|ideen|poeme|histoire"
+    "|chanson|essai|lettre|courriel|discours|reponse|rapport|blague|idees|poema|historia|cuento"
+    "|cancion|ensayo|articulo|carta|correo|discurso|respuesta|informe|chiste|conto|cancao|ensaio"
+    "|artigo|e-mail|resposta|relatorio|piada|ideias"
+)
+_CHANGE = (
+    "create|add|make|delete|remove|erase|rename|move|edit|update|append|change|merge|save|open|tag"
+    "|erstelle?|losche?|entferne?|verschiebe?|benenne?|andere?|bearbeite?|offne|fuge|cree|ajoute"
+    "|supprime|efface|renomme|deplace|modifie|crea|agrega|anade|borra|elimina|renombra|mueve|edita"
+    "|cambia|crie|cria|adicione|apague|apaga|exclua|delete|renomeie|mova|edite|mude"
+)
+_FOR = (
+    "about|on|to|for|of|in|uber|an|zu|zum|fur|sur|a|pour|de|sobre|para|ao|acerca de|aux?|con"
+    "|einer|em"
+)
+UNABLE = (
+    family(
+        None,
+        "write wrote compose draft rewrite rephrase paraphrase brainstorm invent generate proofread"
+        " improve polish schreib verfass entwirf entwerfe formulier dichte verbesser korrigier ecri"
+        " redig reecri reformul corrig amelior invente escrib redact reescrib compon mejora escrev"
+        " redij reescrev corrij melhor crie crea faca make creat erstell fais haz",
+        rf"(?:{_COMPOSE})(?:[- ](?:me|us|mir|uns|moi))? (?:\S+ ){{0,2}}?(?:{_GENRES})"
+        rf"(?: (?:{{the}}))*(?: (?:to|an|a|para|pour|for) (?:{{the}} )*\w+(?= about| uber| sur"
+        rf"| sobre))?"
+        rf"(?: (?:{_FOR}) (?P<scope>.+))?",
+        r"(?:rewrite|rephrase|paraphrase|proofread|improve|polish|verbessere|korrigiere|formuliere"
+        r"|reecris|reformule|corrige|ameliore|reescribe|mejora|reescreva|corrija|melhore)"
+        r" (?P<scope>(?:\[\[|my |the |this |meine?|die |das |ma |mon |la |le |mi |el |minha |a |o )"
+        r".+)",
+        task="write",
+    ),
+    family(
+        None,
+        "translat ubersetz trad",
+        r"(?:translate|ubersetze?|traduis|traduisez|traduce|traducir|traduza|traduz) (?P<scope>.+?)"
+        r"(?: (?:into|to|in|ins|auf|en|au|al|a|para)(?: (?:{the}))? [^\s]+)?",
+        task="translate",
+    ),
+    family(
+        None,
+        "create add make delete remove erase rename move edit update append change merge save open"
+        " tag erstell losch entfern verschieb benenn ander bearbeit offne fuge cree ajout supprim"
+        " effac renomm deplac modif crea agreg anad borra elimin renombr muev edita cambia crie"
+        " cria adicion apag exclu renome mova edite mude",
+        rf"(?:{_CHANGE}) (?:(?:{{the}}|new|neue|nouvelle|nueva|nova) )*(?:{{notes}})"
+        r"(?: nueva| nouvelle| nova)?"
+        r"(?: (?P<scope>.+))?",
+        rf"(?:{_CHANGE}) (?P<scope>\[\[.+)",
+        task="change",
+    ),
+    family(
+        None,
+        "remind reminder alarm erinner rappel recuerd lembr wecke",
+        r"(?:remind me|set a reminder|set an alarm)(?: (?:to|about|of|for|that))? (?P<scope>.+)",
+        r"erinnere? mich (?P<scope>.+)",
+        r"rappelle[- ]moi (?:de |d['’])?(?P<scope>.+)",
+        r"(?:recuerdame|lembre[- ]me|me lembre) (?:que |de )?(?P<scope>.+)",
+        task="remind",
+    ),
+    family(
+        None,
+        "weather search google web internet wetter meteo tiempo clima previsao time temps quel",
+        r"(?:what(?:['’]s| is|s) the |how(?:['’]s| is) the )?(?:weather|weather forecast)"
+        r"(?: (?:like|today|tomorrow|now|in .+))*",
+        r"(?:wie (?:ist|wird) )?das wetter(?: .+)?",
+        r"quel temps (?:fait|fera).*|(?:quelle est )?la meteo.*",
+        r"(?:que|como esta el|como esta o) (?:tiempo|tempo|clima)(?: .+)?",
+        r"(?:search|browse|look up|check)(?: on)? (?:the )?(?:web|internet|online|google)"
+        r"(?: (?:for|about))? (?P<scope>.+)|google (?P<scope2>.+)",
+        r"(?:suche?|such) (?:im (?:internet|web|netz)) nach (?P<scope>.+)",
+        r"(?:cherche|busca|busque|procure|pesquise) (?:sur internet|en internet|na internet)"
+        r" (?P<scope>.+)",
+        task="web",
+    ),
+)

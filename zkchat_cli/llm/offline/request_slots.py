@@ -1,0 +1,117 @@
+"""The words by which requests are told apart, in English, German, French, Spanish and Portuguese.
+
+All languages share one table, so that a request may mix them ("list alle Notizen about bees").
+Texts are compared in small letters without diacritics. `{notes}` in a pattern is a slot: any of its
+alternatives in `SLOTS` fits.
+"""
+
+import re
+from typing import NamedTuple
+
+from zkchat_cli.models.reports import RequestKind
+from zkchat_cli.text.patterns import lazy_pattern
+
+SLOTS = {
+    "notes": "notes?|entry|entries|documents?|pages?|files?|zettel|notiz(?:en)?|dokumente?|seiten?"
+    "|eintrage?|fiches?|notas?|documentos?|paginas?|apuntes",
+    "all": "all|every|any|each|alle[rnm]?|samtliche[rn]?|toutes?|tous|tout|todas?|todos?",
+    "the": "my|our|the|of|an?|some|those|these|meine[nrms]?|mein|unsere[nrm]?|die|der|das|den|dem"
+    "|des|eine?[nrms]?|mes|mon|ma|nos|notre|les?|la|une?|du|de|d|l|mis?|nuestr[oa]s?|el|l[oa]s|un"
+    "|unas?|minhas?|meus?|nossas?|as?|os?|umas?|um|das|dos|da|do",
+    "show": "(?:please )?(?:list|show|give|display|find|get|print|enumerate|see|name|fetch|tell"
+    "|zeige?|liste|gib|finde?|suche?|nenne?|montre|affiche|donne|trouve|enumere|muestra|lista"
+    "|enumera|da|dame|encuentra|busca|ensename|muestrame|mostre|mostra|de|encontre|busque|liste"
+    "|voir|ver|sehen)(?:[- ](?:me|us|mir|uns|moi|nous|out|all|bitte|please|mal|doch))*",
+    "about": "about|on|regarding|concerning|around|for|related to|to do with|uber|zum thema|zu|zum"
+    "|zur|betreffend|sur|au sujet d(?:e|u)|a propos d(?:e|u)|sobre|acerca de|"
+    "relacionad[oa]s con|relacionad[oa]s com|a respeito d(?:e|o|a)",
+    "mention": "mentions?|mentioning|discuss(?:es|ing)?|cover(?:s|ing)?"
+    "|contain(?:s|ing)?(?: the (?:words?|phrase|term))?"
+    "|(?:talks?|talking|speaks?|is|are|were) about|deal(?:s|ing)? with|say(?:s)? (?:something|"
+    "anything) about|refer(?:s|ring)? to|erwahn(?:t|en)|enthalt(?:en)?|handel(?:t|n) von|gehts? um"
+    "|geht es um|behandel(?:t|n)|mentionne(?:nt)?|parle(?:nt)? d(?:e|u)|traite(?:nt)? d(?:e|u)"
+    "|contienne(?:nt)?|contient|menciona[nm]?|habla[n]? de|trata[nm]? de|trata[nm]? d[oa]"
+    "|contiene[n]?|fala[m]? d(?:e|o|a)|fala[m]? sobre|contem",
+    "make": "make|create|build|draw|generate|produce|do|prepare|erstelle?|mach|mache|baue?|erzeuge?"
+    "|fais|faites|cree|genere|dresse|haz|hazme|crea|creame|genera|faca|cria|crie|gere|monte",
+    "table": "table|tabel|tabelle|tableau|tabla|tabela",
+    "link": "link(?:s|ing|ed)?|point(?:s|ing)?|refer(?:s|ring)?",
+    "newest": "newest|latest|most recent|recent|last|neu?este[nrms]?|letzte[nrms]?|jungste[nrms]?"
+    "|plus recente?s|dernieres?|derniers?|recentes?|mas recientes?|ultim[oa]s?|recientes?|mais"
+    " recentes?|mais novas?|mas nuevas?",
+    "number": r"\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|twenty|eins?|zwei|drei"
+    "|vier|funf|sechs|sieben|acht|neun|zehn|zwanzig|deux|trois|quatre|cinq|sept|huit|neuf|dix|dos"
+    "|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|dois|duas|quatro|sete|oito|nove|dez",
+}
+NUMBERS = {
+    word: value
+    for value, words in {
+        1: "one ein eins",
+        2: "two zwei deux dos dois duas",
+        3: "three drei trois tres",
+        4: "four vier quatre cuatro quatro",
+        5: "five funf cinq cinco",
+        6: "six sechs seis",
+        7: "seven sieben sept siete sete",
+        8: "eight acht huit ocho oito",
+        9: "nine neun neuf nueve nove",
+        10: "ten zehn dix diez dez",
+        20: "twenty zwanzig",
+    }.items()
+    for word in words.split()
+}
+
+
+class RequestPattern(NamedTuple):
+    """A pattern for a whole message, without its polite frame. Its groups are fields of the
+    request; `scope` is read as a restriction to notes ("about bees", "with #book in Projects").
+    """
+
+    kind: RequestKind | None
+    pattern: re.Pattern[str]
+    values: dict[str, str]
+
+
+class RequestFamily(NamedTuple):
+    """Patterns that are tried only if a word of the message begins with one of the `triggers`."""
+
+    triggers: tuple[str, ...]
+    patterns: tuple[RequestPattern, ...]
+
+
+def fill(template: str) -> str:
+    """A pattern with its slots filled, each in a group of its own."""
+    for name, alternatives in SLOTS.items():
+        template = template.replace(f"{{{name}}}", f"(?:{alternatives})")
+    return template
+
+
+def compile_filled(template: str) -> re.Pattern[str]:
+    """The pattern of a template, compiled at its first use."""
+    return lazy_pattern(fill(template))
+
+
+def family(
+    kind: RequestKind | None, triggers: str, *templates: str, **values: str
+) -> RequestFamily:
+    patterns = [RequestPattern(kind, compile_filled(each), values) for each in templates]
+    return RequestFamily(tuple(triggers.split()), tuple(patterns))
+
+
+FRAME_VOCABULARY = frozenset(
+    """
+    list show give find notes note about which what with tagged folder summarize summarise summary
+    outline overview compare difference between versus define definition meaning table count many
+    number newest latest links link linked backlinks when tell more continue steps write translate
+    how could would please every from mention
+    liste zeige zeig notizen notiz welche uber zusammen fasse zusammenfassung uberblick vergleiche
+    unterschied zwischen definition bedeutet tabelle anzahl viele neuesten verlinken wann mehr
+    erzahl anleitung schreibe ubersetze bitte
+    montre quelles resume compare difference entre signifie tableau combien nombre dernieres liens
+    quand comment ecris traduis
+    muestra muestrame todas notas sobre resume resumen compara diferencia significa tabla cuantas
+    numero ultimas enlaces cuando como escribe traduce cuentame
+    mostre quais resuma resumo compare diferenca tabela quantas recentes quando escreva traduza
+""".split()
+)
+"""Words of requests that are recognized with a slip of the fingers."""

@@ -1,0 +1,86 @@
+"""One call of the offline provider: the tools it calls, and the answer it makes of their results.
+
+Loaded with the first message (see providers/offline.py): it would take a tenth of the time until
+the prompt is visible.
+"""
+
+import re
+from collections.abc import Generator, Sequence
+
+from zkchat_cli.events import TextDelta
+from zkchat_cli.llm.base import Delta, Request, StreamFinished
+from zkchat_cli.llm.offline.answer import (
+    OfflineAnswer,
+    answer_from_notes,
+    first_calls,
+)
+from zkchat_cli.llm.offline.asked_turn import AskedTurn, find_question
+from zkchat_cli.llm.offline.question import analyze_question, user_messages
+from zkchat_cli.llm.offline.requests import NoteRequest, parse_request
+from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
+from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.models.reports import RequestKind
+
+_WORD = re.compile(r"[^ \n]*[ \n]?")
+
+
+def answer_request(
+    request: Request, similarities: Similarities | None = None
+) -> Generator[Delta, None, None]:
+    """The deltas of one model call: tool calls, or an answer word by word, as from a model. Small
+    talk is answered without notes.
+    """
+    turn = find_question(request.messages)
+    reply = _small_talk(request.messages, turn)
+    if reply:
+        yield from _deltas(OfflineAnswer(reply, None), None)
+        return
+    asked = _parse(request.messages, turn)
+    messages = _with_subject(request.messages, turn, asked)
+    question = analyze_question(messages, turn.position)
+    tools = {tool.name for tool in request.tools}
+    wanted = [] if turn.after else first_calls(question, turn.documents)
+    calls = tuple(
+        ToolCall(id=f"offline-{turn.position}-{i}", name=each.tool, arguments=each.arguments)
+        for i, each in enumerate(wanted)
+        if each.tool in tools
+    )
+    if calls:
+        yield StreamFinished("tool_calls", calls=calls)
+        return
+    yield from _deltas(answer_from_notes(question, turn, similarities), asked.kind)
+
+
+def _small_talk(messages: Sequence[PromptMessage], turn: AskedTurn) -> str | None:
+    """The reply to small talk; a message that names documents is none."""
+    if turn.position < 0 or turn.documents:
+        return None
+    text = messages[turn.position].content
+    return reply_to_small_talk(text, user_messages(turn.before), turn.answers)
+
+
+def _parse(messages: Sequence[PromptMessage], turn: AskedTurn) -> NoteRequest:
+    return parse_request(messages[turn.position].content if turn.position >= 0 else "")
+
+
+def _with_subject(
+    messages: Sequence[PromptMessage], turn: AskedTurn, asked: NoteRequest
+) -> Sequence[PromptMessage]:
+    """The messages with a question that has no words of an instruction, which no note need have."""
+    if asked.kind != "lookup" or turn.position < 0 or not asked.about:
+        return messages
+    question = messages[turn.position]
+    if len(asked.about) >= len(question.content):
+        return messages
+    changed = list(messages)
+    changed[turn.position] = question.model_copy(update={"content": asked.about})
+    return changed
+
+
+def _deltas(answer: OfflineAnswer, kind: RequestKind | None) -> Generator[Delta, None, None]:
+    for word in _WORD.findall(answer.text):
+        if word:
+            yield TextDelta(word)
+    yield StreamFinished("stop", level=answer.level, request=kind)
