@@ -39,6 +39,13 @@ def written_language(text: str) -> str | None:
     return _language_of_script(text[:SAMPLED_CHARACTERS])
 
 
+def likely_language(text: str) -> str:
+    """The language of a text, also by two words of it; English if nothing tells."""
+    if is_latin(text[:SAMPLED_CHARACTERS]):
+        return language_of(terms(text))
+    return _language_of_script(text[:SAMPLED_CHARACTERS])
+
+
 def _language_of_script(text: str) -> str:
     """The language of a text without Latin letters."""
     counts = Counter({name: len(letters.findall(text)) for name, letters in _LETTERS.items()})

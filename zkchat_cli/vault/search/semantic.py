@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models.notes import SemanticStatus
-from zkchat_cli.text.languages import OTHER
+from zkchat_cli.text.languages import likely_language
 from zkchat_cli.text.word_lists import ENGLISH
-from zkchat_cli.text.words import is_latin, language_of, terms
+from zkchat_cli.text.words import is_latin
 from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.search.embedder import Embedder, compute_vectors
 from zkchat_cli.vault.search.windows import windows_of_chunk
@@ -314,7 +314,7 @@ class SemanticSearch:
 
     def _knows(self, text: str) -> bool:
         """Whether the model knows the language of a text. Too short a text counts as English."""
-        return self._knows_language(language_of(terms(text)) if is_latin(text) else OTHER)
+        return self._knows_language(likely_language(text))
 
     def _knows_language(self, language: str | None) -> bool:
         """Whether the model knows a language. One that nothing tells counts as English."""
@@ -325,4 +325,4 @@ class SemanticSearch:
         """Whether the model knows the script. A question in another language of the script finds
         more by meaning than without.
         """
-        return self.embedder.languages is None or is_latin(query)
+        return is_latin(query) or self._knows(query)
