@@ -628,10 +628,7 @@ def test_a_missing_server_is_one_warning_per_run(
 
 def test_doctor_tries_the_embedder(program: Program) -> None:
     check = lambda: checks(program)[1]["semantic"]  # noqa: E731
-    assert check()["detail"] == (
-        "ollama/nomic-embed-text, 0% done: zkchat vault index --semantic computes the "
-        "rest; 64 dimensions"
-    )
+    assert check()["detail"] == "ollama/nomic-embed-text, 0% done; 64 dimensions"
     program("vault", "index", "--semantic")
     assert check()["detail"] == "ollama/nomic-embed-text, complete; 64 dimensions"
     program.env["OLLAMA_HOST"] = "127.0.0.1:1"

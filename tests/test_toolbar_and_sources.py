@@ -95,6 +95,26 @@ def toolbar_text(toolbar: Toolbar, width: int) -> str:
             30,
             " loading │ ██░░ 41%",
         ),
+        (
+            Toolbar("ollama/qwen3", "notes", usage(12_100), meaning="meaning 12%"),
+            80,
+            " meaning 12% │ ollama/qwen3 │ notes │ ██████░░░░░░░░ 41% │ 12.1k / 29.5k",
+        ),
+        (
+            Toolbar("ollama/qwen3", "notes", usage(12_100), meaning="meaning 12%"),
+            50,
+            " meaning 12% │ ollama/qwen3 │ notes │ ██░░ 41%",
+        ),
+        (
+            Toolbar("a-long-name-of-a-model", "vault", usage(25_000), meaning="meaning 12%"),
+            50,
+            " ███░ 85% │ compacts with the next message",
+        ),
+        (
+            Toolbar("a-long-name-of-a-model", "vault", usage(12_100), meaning="meaning 12%"),
+            20,
+            " ██░░ 41%",
+        ),
         (Toolbar(state="loading"), 80, " loading"),
         (
             Toolbar("scripted//tmp/a/long/path/replies.jsonl", "a\nb\x1b"),

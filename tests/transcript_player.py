@@ -204,6 +204,8 @@ class TranscriptSession:
         text = re.sub(r"\b(?!c0ffee)[0-9a-f]{12}\b", "ID", text)
         text = re.sub(r"\b202[6-9]-\d\d-\d\d[T ]\d\d:\d\d(?::[\d.]+[+-]\d\d:\d\d)?", "TIME", text)
         text = re.sub(r"\b202[6-9]-\d\d-\d\d\b", "DAY", text)
+        # A busy machine also shows progress
+        text = re.sub(r"^(?:Indexing|Embedding)  [\d,]+/[\d,]+.*\n", "", text, flags=re.MULTILINE)
         return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
 
     def close(self) -> None:

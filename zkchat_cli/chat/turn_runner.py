@@ -47,6 +47,7 @@ from zkchat_cli.errors import (
 )
 from zkchat_cli.models.messages import FinishReason, MessageStatus, RetrievalMode, ZkChatMessage
 from zkchat_cli.models.prompts import Prompt
+from zkchat_cli.vault.search.search_watch import SearchWatch
 
 # How often a prompt that its server counts as too long is made smaller. A single time is not
 # enough: the new selection may be in other languages
@@ -84,6 +85,7 @@ class TurnRunner:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
         turn = self.turn
         contain = self.services.faults.contain
+        self._watch = SearchWatch(self.services.vault.semantic)
         self._tool_calls = ToolCallRunner(self.services, self.state, self.prompts, turn)
         with turn.timer("prepare"):
             self._bare = self.messages.build_bare(turn.runtime, self.user_input)
@@ -343,11 +345,20 @@ class TurnRunner:
         with turn.timer("store"):
             closed = self._close("complete", finish, verified)
         yield from closed.notices
+        yield from self._readiness()
         assert closed.answer is not None
         conversation = self.state.conversation.id
         faults = self.services.faults
         report = make_report(turn, prompt, closed.answer, conversation, faults)
         yield events.TurnCompleted(report)
+
+    def _readiness(self) -> list[events.Notice]:
+        """What to tell about the searches of the turn, if they lacked vectors."""
+        with self.services.faults.contain("vectors"):
+            unready = self._watch.warning()
+            if unready is not None:
+                return [events.Notice(unready.message, unready.hint)]
+        return []
 
     def _close(
         self,

@@ -3,12 +3,12 @@ source, a note.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.errors import UsageError, VaultError, on_one_line
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.provenance import Exchange, last_exchange
@@ -16,6 +16,8 @@ from zkchat_cli.slash import numbered_turns
 from zkchat_cli.slash.numbered_turns import TurnPart
 from zkchat_cli.text.numbers import parse_number
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.search.search_watch import SearchWatch
+from zkchat_cli.views.text import StyledLine, styled_line
 
 # Most characters of a message in a list
 MAX_OPENING = 60
@@ -86,6 +88,13 @@ def note_text(session: ZkChatSession, path: str) -> str | None:
     with suppress(VaultError):
         return session.vault.reader.read(path)
     return None
+
+
+def unready_lines(watch: SearchWatch) -> Iterator[StyledLine]:
+    """A line if the watched searches lacked vectors."""
+    unready = watch.warning()
+    if unready is not None:
+        yield styled_line(f"! {on_one_line(unready.message, unready.hint)}", "yellow")
 
 
 def model_text(runtime: Runtime) -> str:

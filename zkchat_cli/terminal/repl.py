@@ -220,7 +220,7 @@ class Repl:
 
         Call it in the prompt's thread, or between two prompts.
         """
-        self._prompt.update(state=self._background.state)
+        self._prompt.update(state=self._background.state, meaning=self._background.meaning)
         opened = self._background.opened
         if self._background.failure is not None:
             self._prompt.end_input(erase=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from zkchat_cli.terminal.column_layout import Spans, break_lines, joined_text, lay_out
 from zkchat_cli.terminal.palette import Palette, choose_palette
 from zkchat_cli.text.sanitize import sanitize
-from zkchat_cli.views.text import StyledLine, spoken_text
+from zkchat_cli.views.text import StyledLine, spoken_text, time_left
 
 # Importing rich takes 40 ms
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # Seconds before progress is shown: for faster work it would only flicker
 PROGRESS_DELAY = 0.3
 PROGRESS_INTERVAL = 0.1
+# The same where each report is a line that stays: in a pipe and for a screen reader
+PROGRESS_LINE_INTERVAL = 10.0
 _SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 """The numbers of the escape sequences for styles without a palette; the first prompt is drawn
 without rich.
@@ -200,18 +202,36 @@ class Screen:
             self.remark(text)
 
     @contextmanager
-    def progress_bar(self, title: str) -> Iterator[Callable[[int, int], None]]:
-        """Figures in a line on a terminal's stderr; nothing elsewhere.
+    def progress_bar(
+        self, title: str, clock: Callable[[], float] = time.monotonic
+    ) -> Iterator[Callable[[int, int], None]]:
+        """Figures on stderr, with the time that is left.
 
-        The line appears after a moment and leaves nothing behind.
+        On a terminal they are a line that appears after a moment and leaves nothing behind. In a
+        pipe and for a screen reader they are a line each `PROGRESS_LINE_INTERVAL` seconds.
         """
-        next_at = time.monotonic() + PROGRESS_DELAY
+        begin = clock()
+        interval = PROGRESS_INTERVAL
+        if self.accessible or not self.err_is_terminal:
+            interval = PROGRESS_LINE_INTERVAL
+        next_at = begin + (PROGRESS_DELAY if self.err_is_terminal else interval)
+        # What an earlier run has done says nothing about the speed of this one
+        done_before: int | None = None
 
         def report(done: int, total: int) -> None:
-            nonlocal next_at
-            if self.err_is_terminal and time.monotonic() > next_at:
-                show(f"{title}  {done}/{total}")
-                next_at = time.monotonic() + PROGRESS_INTERVAL
+            nonlocal next_at, done_before
+            if done_before is None:
+                done_before = done
+            now = clock()
+            if now < next_at:
+                return
+            next_at = now + interval
+            left = time_left(now - begin, done - done_before, total - done)
+            text = f"{title}  {done:,}/{total:,}{left}"
+            if interval == PROGRESS_INTERVAL:
+                show(text)
+            else:
+                self.remark(text)
 
         with self.transient_line(self.err) as show:
             yield report

@@ -78,7 +78,8 @@ class BackgroundLoader:
     changes.
 
     These are `opened`, which is set before `ready`; `failure`, the error that ends the chat; and
-    `state`, the current work, empty if there is none.
+    `state`, the current work, and `meaning`, how far search by meaning is; they are empty if there
+    is nothing to tell.
     """
 
     def __init__(self, start_session: StartSession, chat: "StartupHost") -> None:
@@ -89,6 +90,7 @@ class BackgroundLoader:
         # What to print above the prompt: the greeting, and why the model cannot answer
         self.announcements: SimpleQueue[Announcement] = SimpleQueue()
         self.state = "loading"
+        self.meaning = ""
         self._start_session = start_session
         self._chat = chat
         self._stopped = threading.Event()
@@ -159,7 +161,9 @@ class BackgroundLoader:
             # The question itself will report the problem
             opened.session.warm_up()
         raise_if_stopped()
-        opened.app.vault.embed_in_background(self._chat.is_busy, opened.app.message_embedder())
+        opened.app.vault.embed_in_background(
+            self._chat.is_busy, opened.app.message_embedder(), self._show_meaning
+        )
 
     def _check_model(self, model: "Model") -> None:
         """Warn, below the greeting, if the model cannot answer."""
@@ -204,6 +208,13 @@ class BackgroundLoader:
         if time.monotonic() > self._notify_at:
             self._notify_at = time.monotonic() + PROGRESS_INTERVAL
             self._set_state(f"indexing {done}/{total}")
+
+    def _show_meaning(self, done: int, total: int) -> None:
+        """Show the share of the notes that has vectors, until it is all of them."""
+        meaning = f"meaning {100 * done // total}%" if done < total else ""
+        if meaning != self.meaning:
+            self.meaning = meaning
+            self._chat.notify()
 
     def _announce_index(self, opened: StartedSession, problems: Sequence[str] = ()) -> None:
         """Print the greeting: vault and model, the resumed conversation, and the warnings of the

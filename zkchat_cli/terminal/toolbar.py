@@ -42,6 +42,7 @@ class Rank(IntEnum):
     STATE = auto()
     COMPACTION_DUE = auto()
     FIGURES = auto()
+    MEANING = auto()
     MODEL = auto()
     NEXT_MESSAGE = auto()
     VAULT = auto()
@@ -59,9 +60,9 @@ class Toolbar(NamedTuple):
     """What the toolbar shows.
 
     `usage` is None until the first prompt has been measured. The bar includes the tokens of the
-    line that is being `typed`. `state` names the background work (`indexing 120/4000`). Without
-    `show_tokens` there is no bar. With `compacts`, a compaction that is due runs by itself. Empty
-    parts are left out.
+    line that is being `typed`. `state` names the background work (`indexing 120/4000`), `meaning`
+    how far search by meaning is (`meaning 12%`). Without `show_tokens` there is no bar. With
+    `compacts`, a compaction that is due runs by itself. Empty parts are left out.
     """
 
     model: str = ""
@@ -70,6 +71,7 @@ class Toolbar(NamedTuple):
     typed: int = 0
     typed_estimated: bool = False
     state: str = ""
+    meaning: str = ""
     show_tokens: bool = True
     compacts: bool = True
 
@@ -85,7 +87,12 @@ class Toolbar(NamedTuple):
         return joined
 
     def _names(self) -> list[ToolbarPart]:
-        names = ((Rank.STATE, self.state), (Rank.MODEL, self.model), (Rank.VAULT, self.vault))
+        names = (
+            (Rank.STATE, self.state),
+            (Rank.MEANING, self.meaning),
+            (Rank.MODEL, self.model),
+            (Rank.VAULT, self.vault),
+        )
         return [
             _plain_part(rank, truncate(sanitize_name(name), MAX_NAME))
             for rank, name in names

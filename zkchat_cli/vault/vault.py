@@ -226,13 +226,16 @@ class Vault:
             self.semantic.compute_missing(progress, lambda: time.monotonic() > end)
 
     def embed_in_background(
-        self, is_busy: Callable[[], bool], messages: EmbeddingJob | None = None
+        self,
+        is_busy: Callable[[], bool],
+        messages: EmbeddingJob | None = None,
+        progress: Progress | None = None,
     ) -> None:
         """Compute missing vectors, of `messages` too, in a thread until the vault is closed, but
-        not while `is_busy`.
+        not while `is_busy`. `progress(done, total)` counts the chunks of notes, in that thread.
         """
         if self.semantic and not self._embedding:
-            self._embedding = EmbeddingThread(self.semantic, is_busy, messages)
+            self._embedding = EmbeddingThread(self.semantic, is_busy, messages, progress)
 
     def take_warnings(self) -> list[ZkchatError]:
         """Failures of search by meaning since the last call; each is reported once."""

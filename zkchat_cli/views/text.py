@@ -23,6 +23,10 @@ CELLS = 20
 YELLOW_FROM = 70
 RED_FROM = 90
 BAR_COLORS = ("green", "yellow", "red")
+COMPUTE_THE_REST = "zkchat vault index --semantic computes the rest"
+# Seconds of work after which the rest can be estimated
+LEAST_SECONDS_TO_ESTIMATE = 3.0
+SECONDS_OF_MINUTE = 60
 # Percent are rounded to the nearest number, a half upwards
 _HALF = 0.5
 # The largest share that is shown, in percent
@@ -31,6 +35,7 @@ _TIMES = {1: "once", 2: "twice"}
 _SPOKEN_SIGNS = {
     "✓": "ok: ",
     "✗": "problem: ",
+    "!": "attention: ",
     "✂": "cut: ",
     "○": "cited: ",
     "→": "current: ",
@@ -145,14 +150,31 @@ def summarize_problems(problems: Iterable[str]) -> list[str]:
 
 
 def describe_semantic_status(status: "SemanticStatus") -> str:
+    """The model, the share of its vectors that are stored, and what computes the others."""
+    share = describe_semantic_share(status)
+    return share if status.complete else f"{share}: {COMPUTE_THE_REST}"
+
+
+def describe_semantic_share(status: "SemanticStatus") -> str:
     """The model, and the share of its vectors that are stored, rounded down: 100% would be
     complete.
     """
     name = f"{status.provider}/{status.model}"
     if status.complete:
         return f"{name}, complete"
-    percent = 100 * status.embedded // max(status.windows, 1)
-    return f"{name}, {percent}% done: zkchat vault index --semantic computes the rest"
+    return f"{name}, {100 * status.embedded // max(status.windows, 1)}% done"
+
+
+def time_left(seconds: float, done: int, remaining: int) -> str:
+    """`, about 12 min left`, if so much was done in these seconds; empty if it was too little to
+    tell.
+    """
+    if seconds < LEAST_SECONDS_TO_ESTIMATE or done <= 0 or remaining <= 0:
+        return ""
+    left = seconds * remaining / done
+    if left < SECONDS_OF_MINUTE:
+        return ", less than a minute left"
+    return f", about {round(left / SECONDS_OF_MINUTE)} min left"
 
 
 def short_count(tokens: int) -> str:

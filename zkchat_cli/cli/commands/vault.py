@@ -90,9 +90,11 @@ def search(
     limit: options.LimitOption = 10,
 ) -> None:
     """Search the notes; best excerpts first."""
+    from zkchat_cli.vault.search.search_watch import SearchWatch
     from zkchat_cli.views.sources import excerpt_lines
 
     with ctx.indexed_vault() as (notes, _):
+        watch = SearchWatch(notes.semantic)
         for line in _input_lines(query):
             found = notes.search(line, limit)
             ctx.print_warnings(notes)
@@ -103,6 +105,9 @@ def search(
                 excerpt_lines(found, notes, line),
                 "Nothing found. Try fewer or other words.",
             )
+        unready = watch.warning()
+        if unready is not None:
+            ctx.screen.warn(unready.message, unready.hint)
         ctx.embed_for_a_moment(notes)
 
 

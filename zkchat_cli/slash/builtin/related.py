@@ -3,7 +3,8 @@
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.references.related_notes import find_related
 from zkchat_cli.slash.base import Lines, Topic, declare_command
-from zkchat_cli.slash.lookups import last_answer
+from zkchat_cli.slash.lookups import last_answer, unready_lines
+from zkchat_cli.vault.search.search_watch import SearchWatch
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
@@ -13,6 +14,7 @@ def related(session: ZkChatSession, _: str) -> Lines:
     They are found by links, words and meaning, and are not sent to the model: name one as [[note]]
     to ask about it.
     """
+    watch = SearchWatch(session.vault.semantic)
     found = find_related(session.vault, last_answer(session))
     for note in found:
         path = note.chunk.relative_path
@@ -21,6 +23,7 @@ def related(session: ZkChatSession, _: str) -> Lines:
         yield styled_line(f"    {'; '.join(note.why)}", "dim", indent=4)
     if not found:
         yield styled_line("No other note is related to the last answer.")
+    yield from unready_lines(watch)
 
 
 COMMAND = declare_command(related, Topic.SOURCES, order=60)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.search.semantic import SemanticSearch
 
 LOWEST_PRIORITY = 19
@@ -37,9 +38,14 @@ class EmbeddingThread:
     """
 
     def __init__(
-        self, semantic: SemanticSearch, is_busy: Callable[[], bool], messages: EmbeddingJob | None
+        self,
+        semantic: SemanticSearch,
+        is_busy: Callable[[], bool],
+        messages: EmbeddingJob | None,
+        progress: Progress | None = None,
     ) -> None:
         self._semantic = semantic
+        self._progress = progress
         self._messages = messages
         self._is_busy = is_busy
         self._stopped = threading.Event()
@@ -80,8 +86,11 @@ class EmbeddingThread:
         stamp = self._semantic.index_stamp()
         if self._must_pause() or stamp == complete:
             return complete
-        if self._semantic.compute_missing(stopped=self._must_pause):
+        if self._semantic.compute_missing(self._progress, self._must_pause):
             return stamp
+        if self._semantic.has_failed and self._progress:
+            # Nothing grows until the next attempt
+            self._progress(0, 0)
         return complete
 
     def _must_pause(self) -> bool:

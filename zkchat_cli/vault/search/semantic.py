@@ -44,6 +44,8 @@ PAUSE_SECONDS = 2.0
 # Pause while another process computes
 WAIT_SECONDS = 0.2
 LONGEST_QUERY = 2_000
+# From this percentage of chunks with vectors on, a search counts as complete: a note was changed
+READY_PERCENT = 99
 # Vectors of queries that are kept: a question is often searched, compared and searched again
 MOST_QUERIES = 64
 
@@ -82,6 +84,10 @@ class SemanticSearch:
         self._first_until = float("-inf")
         # The time that searches have waited for vectors
         self.seconds_waited = 0.0
+        # How many searches have gone by meaning, or would have if there were vectors
+        self.searches = 0
+        # The stamp of the index when all its chunks had vectors
+        self._complete_at: object = None
         self._reported: set[str] = set()
         self._warnings: list[ZkchatError] = []
         self._query_vector = lru_cache(MOST_QUERIES)(
@@ -125,8 +131,8 @@ class SemanticSearch:
         complete = False
         with self.failures_reported():
             provider, _, model = self.embedder.id.partition("/")
-            wanted = set(self._ask(lambda index: index.chunks.keys()))
-            missing = len(self.store.missing_keys(list(wanted)))
+            wanted = self._wanted_keys()
+            missing = len(self.store.missing_keys(wanted))
             windows = self.store.count_windows()
             done = len(wanted) - missing
             expected = round(missing * windows / done) if windows and done else missing
@@ -139,11 +145,29 @@ class SemanticSearch:
             complete=complete,
         )
 
+    def unready_percent(self) -> int | None:
+        """The share of the chunks that have vectors, in percent, if a search lacks some that count.
+        None after a failure, which is a warning.
+        """
+        if self.has_failed:
+            return None
+        percent = None
+        with self.failures_reported():
+            stamp = self.index_stamp()
+            if stamp != self._complete_at:
+                wanted = self._wanted_keys()
+                missing = len(self.store.missing_keys(wanted))
+                if not missing:
+                    self._complete_at = stamp
+                percent = 100 * (len(wanted) - missing) // max(len(wanted), 1)
+        return percent if percent is not None and percent < READY_PERCENT else None
+
     def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
         """The chunks nearest to a query; None without vectors, in a script the model does not know,
         or after a failure.
         """
         with self.failures_reported():
+            self.searches += self._can_read(query)
             if self.store.is_empty:
                 return None
             vector = self.embed_query(query)
@@ -232,13 +256,15 @@ class SemanticSearch:
         complete = False
         with self.failures_reported():
             while True:
-                wanted = list(dict.fromkeys(self._ask(lambda index: index.chunks.keys())))
+                begun_at = self.index_stamp()
+                wanted = self._wanted_keys()
                 missing = self.store.missing_keys(wanted)
                 if progress:
                     progress(len(wanted) - len(missing), len(wanted))
                 if not missing:
                     self.store.prune(set(wanted))
                     self._retry_after = float("-inf")
+                    self._complete_at = begun_at
                     complete = True
                     break
                 stamp = self.index_stamp()
@@ -250,6 +276,10 @@ class SemanticSearch:
                     elif progress and missing:
                         progress(len(wanted) - len(missing), len(wanted))
         return complete
+
+    def _wanted_keys(self) -> list[int]:
+        """The keys of all chunks, each once: those of the newest and most linked notes first."""
+        return list(dict.fromkeys(self._ask(lambda index: index.chunks.keys())))
 
     def compute_first(self, query: str, keys: Sequence[int]) -> bool:
         """Compute the vectors that these chunks lack, in their order, if the query can be compared

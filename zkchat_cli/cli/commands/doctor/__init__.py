@@ -29,8 +29,8 @@ def doctor(
     """Check that everything zkchat needs works, with the next step for each problem.
 
     Checks settings, vault, index, store, vocabulary, provider, each configured server, and semantic
-    (search by meaning). --repair says what was lost, and keeps the damaged file under a name with
-    the date.
+    (search by meaning). A check marked with ! is passed, but something is incomplete. --repair says
+    what was lost, and keeps the damaged file under a name with the date.
     """
     from zkchat_cli.cli.commands.doctor.checks import run_checks
 
@@ -67,8 +67,15 @@ def _failure_of(checks: Sequence[dict[str, Any]]) -> ZkchatError | None:
 
 
 def _check_lines(check: dict[str, Any]) -> Iterator[StyledLine]:
-    mark = "✓" if check["ok"] else "✗"
-    style = "green" if check["ok"] else "red"
+    if not check["ok"]:
+        mark = "✗"
+        style = "red"
+    elif check["next_step"]:
+        mark = "!"
+        style = "yellow"
+    else:
+        mark = "✓"
+        style = "green"
     yield styled_line(f"{mark} {check['name']:<{NAME_WIDTH}} {check['detail']}", style)
     if check["next_step"]:
         yield styled_line(f"{'':<{NAME_WIDTH + 3}}→ {check['next_step']}", "yellow")

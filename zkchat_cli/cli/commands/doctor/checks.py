@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from zkchat_cli.app import factory, model_servers
 from zkchat_cli.app.stores import open_store_to_read
@@ -24,16 +24,26 @@ from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tokens.encodings import ENCODINGS, load_vocabulary
 from zkchat_cli.tokens.table_encoder import CHECKSUMS, TableEncoder
 from zkchat_cli.vault.search import embedder as embedding
-from zkchat_cli.views.text import describe_semantic_status
+from zkchat_cli.views.text import COMPUTE_THE_REST, describe_semantic_share
 
 SAMPLE = "zkchat counts tokens"
+
+
+class Advice(NamedTuple):
+    """What a check found that is no problem, but could be better after the next step."""
+
+    detail: str
+    next_step: str
+
+
 # The name of a check, and a function that returns what it found or raises the problem
-Check = tuple[str, Callable[[], str]]
+Check = tuple[str, Callable[[], str | Advice]]
 
 
 def run_checks(ctx: CommandContext) -> list[dict[str, Any]]:
     """All checks as `{"name", "ok", "detail", "next_step", "code"}`; `code` is the error code of a
-    failed one. Without settings there is nothing else to check.
+    failed one. One that is ok may have a next step, too. Without settings there is nothing else to
+    check.
     """
     settings = _run_check("settings", partial(_check_settings, ctx))
     if not settings["ok"]:
@@ -41,9 +51,17 @@ def run_checks(ctx: CommandContext) -> list[dict[str, Any]]:
     return [settings, *(_run_check(name, check) for name, check in _checks(ctx))]
 
 
-def _run_check(name: str, check: Callable[[], str]) -> dict[str, Any]:
+def _run_check(name: str, check: Callable[[], str | Advice]) -> dict[str, Any]:
     try:
-        return {"name": name, "ok": True, "detail": check(), "next_step": None, "code": None}
+        found = check()
+        advice = found if isinstance(found, Advice) else Advice(found, "")
+        return {
+            "name": name,
+            "ok": True,
+            "detail": advice.detail,
+            "next_step": advice.next_step or None,
+            "code": None,
+        }
     except ZkchatError as e:
         return {
             "name": name,
@@ -172,16 +190,20 @@ def _check_tool_server(server: ExternalServer) -> str:
     return f"{server.address}: {plural(len(server.tools), 'tool')}"
 
 
-def _check_semantic(ctx: CommandContext) -> str:
+def _check_semantic(ctx: CommandContext) -> str | Advice:
     """Test one call to the embedder, and count the vectors."""
     embedder = factory.open_embedder(ctx.config)
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     dimensions = len(embedding.compute_vectors(embedder, [SAMPLE], "query")[0])
     state = embedder.id
+    found = None
     # Without a vault there are no vectors
     with suppress(VaultError), ctx.open_vault() as vault:
         found = vault.status().semantic
         if found:
-            state = describe_semantic_status(found)
-    return f"{state}; {dimensions} dimensions"
+            state = describe_semantic_share(found)
+    detail = f"{state}; {dimensions} dimensions"
+    if found is None or found.complete:
+        return detail
+    return Advice(detail, f"{COMPUTE_THE_REST}; so does an open chat, in the background.")
