@@ -179,13 +179,13 @@ def test_the_largest_items_come_with_advice() -> None:
     for kind, advice in (
         ("tool descriptions", "/agent NAME with fewer tools"),
         ("tool results: Found.", "/compact"),
-        ("conversation: Yes.", "/unpin 4"),
+        ("conversation, priority 10: Yes.", "/unpin 4"),
         ("conversation: find_excerpts", "/compact"),
         ("documents: The message below", "/compact, or name [[Note#Heading]]"),
         ("memory: <project-memory", "shorten ZKCHAT.md, or set context.memory_integration = false"),
         ("memory: <smart-memory", "/forget colour"),
         (
-            "summary: <conversation-summary>",
+            "summary, priority 9: <conversation-summary>",
             "a lower context.summary_ratio shortens the next summary",
         ),
     ):

@@ -49,6 +49,7 @@ def state_digest(state: ConversationState, runtime: Runtime, request: Compaction
         state.head,
         previous.id if previous else None,
         fixed,
+        state.turns(counter).set_priorities,
         request.reason,
         request.instructions,
         request.target,

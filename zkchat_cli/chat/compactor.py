@@ -34,6 +34,7 @@ from zkchat_cli.context.compaction_plan import (
     plan_fold,
 )
 from zkchat_cli.context.compaction_room import CompactionRoom, leaves_enough, share_out_room
+from zkchat_cli.context.important_messages import important_room, keep_important
 from zkchat_cli.context.masks import find_maskable
 from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.turns import Turn, TurnHistory
@@ -292,7 +293,8 @@ class Compactor:
         covered = self._count_covered(history)
         if self.request.keep is not None:
             return plan_fold(turns, covered, self.request.keep)
-        fixed = history.fixed_tokens + sum(turn.fixed_tokens for turn in history.failed)
+        staying = keep_important(history, important_room(self.runtime.budget))
+        fixed = staying.fixed_tokens + sum(turn.fixed_tokens for turn in history.failed)
         summary = self._rooms[0].summary
         recent = self.runtime.settings.context.recent_messages_to_keep
         return plan_fold(

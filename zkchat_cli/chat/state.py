@@ -192,11 +192,17 @@ class ConversationState:
         self._undone_heads = []
         return known
 
-    def update_marks(self, messages: Iterable[ZkChatMessage], *, pinned: bool) -> None:
-        """Store for these messages of this branch whether every prompt has them word for word.
-        Raises StoreError.
+    def update_marks(
+        self,
+        messages: Iterable[ZkChatMessage],
+        *,
+        pinned: bool | None,
+        priority: int | None = None,
+    ) -> None:
+        """Store for these messages of this branch whether every prompt has them word for word, and
+        their priority; None if rules decide. Raises StoreError.
         """
-        update = {"pinned": pinned, "updated_at": self._services.now()}
+        update = {"pinned": pinned, "priority": priority, "updated_at": self._services.now()}
         changed = {message.id: message.model_copy(update=update) for message in messages}
         self._store.mark(self.conversation.id, changed.values())
         self._replace_history(changed.get(message.id, message) for message in self.history)

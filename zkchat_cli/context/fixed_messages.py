@@ -7,7 +7,7 @@ English, German and Chinese), not "translate this", nor a phrase in a long paste
 import re
 from functools import lru_cache
 
-from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.messages import HIGHEST_PRIORITY, ZkChatMessage
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import FULL_STOPS, end_mark
 
@@ -58,10 +58,12 @@ _INSTRUCTION = lazy_pattern(rf"{_START}(?:{'|'.join(_RULES)})", re.IGNORECASE)
 
 def is_fixed(message: ZkChatMessage) -> bool:
     """Whether every prompt has the message, even if its turn is folded or dropped. What the user
-    said with /pin or /unpin wins.
+    said with /pin, /unpin or /priority wins.
     """
     if message.pinned is not None:
         return message.pinned
+    if message.priority is not None:
+        return message.priority == HIGHEST_PRIORITY
     return message.role == "user" and _gives_instruction(message.content)
 
 

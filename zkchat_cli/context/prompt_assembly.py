@@ -7,7 +7,7 @@ cache hits: instructions, memory, summary, recent turns; then what belongs to th
 tools have found so far.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.context.budget import Budget, history_budget
@@ -146,12 +146,12 @@ def _room_beside(total: int, usage: ContextUsage) -> int:
 def _fit_layout(
     inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter
 ) -> _FittedLayout:
-    """The layout without parts that do not fit: contextual memory first, then the summary.
+    """The layout without parts that do not fit: contextual memory first, then important messages
+    without their turns, then the summary.
 
     Raises PromptTooLarge.
     """
     whole = lay_out_prompt(inputs, budget, strategy, counter)
-    fixed_tokens = whole.recent.fixed_tokens
     layout = whole
     usage = whole.measure(budget, counter)
     compaction = NOT_DUE
@@ -159,18 +159,17 @@ def _fit_layout(
         compaction = compaction_due(
             usage, whole.recent.tokens, compacts_first=inputs.compacts_first
         )
-    without_memory = whole._replace(contextual_memory=())
-    # A summary that is too large was made for a larger window
-    without_summary = without_memory._replace(summary=())
-    for smaller in (without_memory, without_summary):
-        if usage.total_tokens + fixed_tokens > budget.effective_limit:
-            layout = smaller
-            usage = smaller.measure(budget, counter)
-    needed = usage.total_tokens + fixed_tokens
+    needed = usage.total_tokens + layout.recent.fixed_tokens
+    for smaller in _smaller_layouts(inputs, whole, budget, strategy, counter):
+        if needed <= budget.effective_limit:
+            break
+        layout = smaller
+        usage = smaller.measure(budget, counter)
+        needed = usage.total_tokens + layout.recent.fixed_tokens
     if needed > budget.effective_limit:
         question = inputs.question
         fixed: list[PromptMessage] = []
-        for turn in whole.recent.fixed:
+        for turn in layout.recent.fixed:
             fixed += turn.fixed
         raise PromptTooLarge(
             f"the prompt needs at least {needed:,} tokens; the limit is "
@@ -182,6 +181,21 @@ def _fit_layout(
             ),
         )
     return _FittedLayout(layout, usage, compaction)
+
+
+def _smaller_layouts(
+    inputs: PromptInputs,
+    whole: PromptLayout,
+    budget: Budget,
+    strategy: Strategy,
+    counter: TokenCounter,
+) -> Iterator[PromptLayout]:
+    """The layout with less and less."""
+    yield whole._replace(contextual_memory=())
+    without_important = lay_out_prompt(inputs, budget, strategy, counter, keeps_important=False)
+    yield without_important._replace(contextual_memory=())
+    # A summary that is too large was made for a larger window
+    yield without_important._replace(contextual_memory=(), summary=())
 
 
 def _history_window(
@@ -205,6 +219,7 @@ def _history_window(
         counter=counter,
         index_turns=inputs.index_turns,
         fixed_ids=frozenset(fixed_ids),
+        set_priorities=inputs.history.set_priorities,
         compaction_room=at - fitted.usage.total_tokens,
         drop_batch=max(1, budget.messages // DROP_BATCHES),
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from zkchat_cli.context.budget import Budget
+from zkchat_cli.context.important_messages import important_room, keep_important
 from zkchat_cli.context.instructions import citing_reminder
 from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.prompt_messages import SUMMARY_TAG, fence, make_prompt_message, render_turn
@@ -47,10 +48,19 @@ class PromptLayout(NamedTuple):
 
 
 def lay_out_prompt(
-    inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter
+    inputs: PromptInputs,
+    budget: Budget,
+    strategy: Strategy,
+    counter: TokenCounter,
+    *,
+    keeps_important: bool = True,
 ) -> PromptLayout:
-    """The inputs as messages, and the tools to offer."""
+    """The inputs as messages, and the tools to offer. With `keeps_important`, important messages
+    stay when their turns leave the prompt.
+    """
     history = inputs.history
+    if keeps_important:
+        history = keep_important(history, important_room(budget))
     compaction = inputs.compaction if strategy.summarizes else None
     recent = history.since(history.count_covered(compaction))
     covered = history.fixed[: len(history.fixed) - len(recent.fixed)]

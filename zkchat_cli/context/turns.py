@@ -7,13 +7,14 @@ its result and an answer its question. Every prompt has the fixed messages word 
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
 from zkchat_cli.context.fixed_messages import is_fixed
+from zkchat_cli.context.message_priority import IMPORTANT, describe_priority, message_priority
 from zkchat_cli.context.prompt_messages import (
     FIXED_TAG,
     fence,
@@ -45,10 +46,10 @@ class Turn:
         # Its pinned messages and standing instructions in the form in which they are sent without
         # the turn; of a failed turn only the pinned ones
         self.fixed = self._render_fixed()
-        fixed_ids: set[str] = set()
-        for rendered in self.fixed:
-            fixed_ids.update(rendered.source_ids)
-        self.fixed_ids = frozenset(fixed_ids)
+        self.fixed_ids = _source_ids(self.fixed)
+        # The priority of each message
+        self.priorities = tuple(map(message_priority, messages))
+        self.has_priority_set = any(message.priority is not None for message in messages)
         called_tools: set[str] = set()
         for message in messages:
             for call in message.tool_calls:
@@ -57,17 +58,32 @@ class Turn:
         self.tokens = sum(message.tokens for message in self.prompt)
         self.fixed_tokens = sum(message.tokens for message in self.fixed)
 
+    @property
+    def important(self) -> list[ZkChatMessage]:
+        """The messages that may stay word for word when the turn leaves the prompt; not those that
+        stay in any case.
+        """
+        if self.failure:
+            return []
+        found: list[ZkChatMessage] = []
+        for message, priority in zip(self.messages, self.priorities, strict=True):
+            if priority >= IMPORTANT and message.content and message.id not in self.fixed_ids:
+                found.append(message)
+        return found
+
     def _render_fixed(self) -> tuple[PromptMessage, ...]:
         rendered: list[PromptMessage] = []
         for message in self.messages:
             if not message.content or message.status == "damaged":
                 continue
             if message.pinned if self.failure else is_fixed(message):
-                text = _fence_fixed(message, self.number)
-                rendered.append(
-                    make_prompt_message("user", "conversation", text, self.counter, (message.id,))
-                )
+                rendered.append(self.render_kept(message))
         return tuple(rendered)
+
+    def render_kept(self, message: ZkChatMessage) -> PromptMessage:
+        """One of its messages in the form in which it is sent without the turn."""
+        text = _fence_fixed(message, self.number)
+        return make_prompt_message("user", "conversation", text, self.counter, (message.id,))
 
     @property
     def id(self) -> str:
@@ -91,6 +107,22 @@ class Turn:
         turn.tokens = sum(message.tokens for message in rendered)
         return turn
 
+    def with_fixed(self, rendered: Iterable[PromptMessage]) -> "Turn":
+        """The same turn with more messages that are sent without it."""
+        turn = copy(self)
+        turn.fixed = (*self.fixed, *rendered)
+        turn.fixed_ids = _source_ids(turn.fixed)
+        turn.fixed_tokens = sum(message.tokens for message in turn.fixed)
+        return turn
+
+
+def _source_ids(rendered: Iterable[PromptMessage]) -> frozenset[str]:
+    """The ids of the log's messages that these messages were made from."""
+    ids: set[str] = set()
+    for message in rendered:
+        ids.update(message.source_ids)
+    return frozenset(ids)
+
 
 def failure_reason(messages: Sequence[ZkChatMessage]) -> str:
     """Why a turn is left out of prompts; empty if it is not.
@@ -109,13 +141,16 @@ def failure_reason(messages: Sequence[ZkChatMessage]) -> str:
 class TurnHistory(NamedTuple):
     """The finished turns of a branch, oldest first.
 
-    They are in three groups: those that can be sent, those that failed, and those of `turns` that
-    have fixed messages. The work for each prompt takes as long with 10,000 turns as with 100.
+    `turns` can be sent, `failed` cannot. Of `turns`, some have fixed messages, important ones, or a
+    priority that the user set. The work for each prompt takes as long with 10,000 turns as with
+    100.
     """
 
     turns: tuple[Turn, ...] = ()
     failed: tuple[Turn, ...] = ()
     fixed: tuple[Turn, ...] = ()
+    important: tuple[Turn, ...] = ()
+    prioritized: tuple[Turn, ...] = ()
 
     @property
     def all_turns(self) -> tuple[Turn, ...]:
@@ -134,6 +169,29 @@ class TurnHistory(NamedTuple):
         """Tokens of the fixed messages in `turns`."""
         return sum(turn.fixed_tokens for turn in self.fixed)
 
+    @property
+    def set_priorities(self) -> dict[str, int]:
+        """The priorities that the user set, by the messages' ids."""
+        found: dict[str, int] = {}
+        for turn in self.prioritized:
+            for message, priority in zip(turn.messages, turn.priorities, strict=True):
+                if message.priority is not None:
+                    found[message.id] = priority
+        return found
+
+    def with_fixed(self, more: Mapping[int, Iterable[PromptMessage]]) -> "TurnHistory":
+        """The history with more fixed messages in the turns with these numbers."""
+        if not more:
+            return self
+        turns = list(self.turns)
+        fixed = {turn.number: turn for turn in self.fixed}
+        for number, rendered in more.items():
+            position = bisect_left(self.turns, number, key=_number)
+            turns[position] = turns[position].with_fixed(rendered)
+            fixed[number] = turns[position]
+        in_order = tuple(sorted(fixed.values(), key=_number))
+        return self._replace(turns=tuple(turns), fixed=in_order)
+
     def since(self, position: int) -> "TurnHistory":
         """The turns that can be sent from this position on."""
         turns = self.turns[position:]
@@ -141,7 +199,7 @@ class TurnHistory(NamedTuple):
             return TurnHistory()
         first = turns[0].number
         fixed = tuple(turn for turn in self.fixed if turn.number >= first)
-        return TurnHistory(turns, failed=(), fixed=fixed)
+        return TurnHistory(turns, fixed=fixed)
 
     def starting_with(self, message_id: str | None) -> tuple[Turn, ...]:
         """Those of `turns` from the turn of this message on; none if it is in no turn. The search
@@ -189,11 +247,23 @@ def make_turns(
         turn = Turn(messages, number, counter)
         (failed if turn.failure else turns).append(turn)
     fixed = [turn for turn in turns if turn.fixed]
-    return TurnHistory((*before.turns, *turns), (*before.failed, *failed), (*before.fixed, *fixed))
+    important = [turn for turn in turns if turn.important]
+    prioritized = [turn for turn in turns if turn.has_priority_set]
+    return TurnHistory(
+        turns=(*before.turns, *turns),
+        failed=(*before.failed, *failed),
+        fixed=(*before.fixed, *fixed),
+        important=(*before.important, *important),
+        prioritized=(*before.prioritized, *prioritized),
+    )
 
 
 def _fence_fixed(message: ZkChatMessage, turn: int) -> str:
-    why = "pinned by the user" if message.pinned else "an instruction of the user that still holds"
+    why = "an instruction of the user that still holds"
+    if message.pinned:
+        why = "pinned by the user"
+    elif not is_fixed(message):
+        why = describe_priority(message)
     return fence(
         FIXED_TAG,
         message.content,

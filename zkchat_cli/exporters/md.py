@@ -11,6 +11,7 @@ from itertools import chain
 
 from zkchat_cli.citations.cited_marks import cited_marks, split_at_marks
 from zkchat_cli.citations.marks import read_marks
+from zkchat_cli.context.message_priority import describe_priority
 from zkchat_cli.exporters import base
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.citations import Citation, group_by_number
@@ -87,6 +88,9 @@ def _message_parts(
         if message.role != "assistant" or not follows_call:
             yield f"## {base.SPEAKERS[message.role]}"
         follows_call = bool(message.tool_calls)
+        priority = describe_priority(message)
+        if priority:
+            yield f"*{priority}*"
         if message.content.strip():
             yield _with_footnotes(message, cited)
         calls = [

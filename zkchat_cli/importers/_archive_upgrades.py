@@ -22,7 +22,7 @@ _MOST_LISTED = 10_000_000
 _MOST_CHARACTERS = 500_000_000
 # Fields of a message that nothing uses any more; development versions wrote them into exports of
 # versions 1 to 3
-_REMOVED_FIELDS = ("priority", "priority_set", "goal")
+_REMOVED_FIELDS = ("priority_set", "goal")
 # The kind of a run in a list of version 2 that repeats entries of the list before; any other kind
 # is a run of all entries
 _OF_LIST_BEFORE = 0
@@ -84,6 +84,9 @@ def _current_message(message: Any) -> Any:
     if not isinstance(message, dict):
         return message
     current = {name: value for name, value in message.items() if name not in _REMOVED_FIELDS}
+    # Development versions wrote the priority of each message, and whether the user had set it
+    if message.get("priority_set") is False:
+        current["priority"] = None
     for name, make_current in (
         ("citations", _current_citation),
         ("references", _current_reference),

@@ -1,7 +1,7 @@
 """Messages of the append-only log, and what they are made of."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,10 @@ from zkchat_cli.models.notes import ContentChunk, DocumentReference
 
 # The message that `/continue` sends
 CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat what you have said."
+
+# The priority of a pinned message; the lowest is 1
+HIGHEST_PRIORITY = 10
+Priority = Annotated[int, Field(strict=True, ge=1, le=HIGHEST_PRIORITY)]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -107,6 +111,7 @@ class ZkChatMessage(_LogValue):
     One class for all roles: its names in JSON are fixed, and imports may have any mixture. Messages
     of zkchat have these fields beside the common ones:
 
+    - questions and answers: `pinned`, `priority`
     - questions: `references`, `chunks`, `retrieval`, `plain_excerpts`, `augmented_token_count`,
       `agent`, `addressed`, `learning_points`
     - answers: `references`, `citations`, `uncited_statements`, `reasoning`, `thinking`,
@@ -152,6 +157,8 @@ class ZkChatMessage(_LogValue):
     # Whether the user wants this message in every prompt; None if a rule decides (see
     # `context/turns`)
     pinned: bool | None = None
+    # The priority that the user has set; None if its kind decides (see `context/message_priority`)
+    priority: Priority | None = None
     # The agent that answers this user message, or that gave this answer
     agent: str | None = None
     # Tokens of the reasoning: the provider's number, or zkchat's own count without one

@@ -14,6 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from zkchat_cli.context.compaction_plan import FoldPlan
+from zkchat_cli.context.message_priority import PLAIN, SPEAKER, message_priority
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.summarization.sentence_ranker import SentenceRanker, SummaryCandidate
@@ -59,12 +60,12 @@ _DENIAL = re.compile(
 hand.
 """
 _DATE = re.compile(r"(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)")
-_NAME = r"[^\W\d_a-z][\w.'’-]{0,30}"
-_SPEAKER = re.compile(rf"(?:\([^()\n]{{1,60}}\)\s*)?(?P<name>{_NAME}(?: {_NAME})?): ?(?=\S)")
 
 
 class SpeakerMessage(NamedTuple):
-    """A message as a summary shows it. `is_fixed` says that every prompt has it anyway."""
+    """A message as a summary shows it. `is_fixed` says that every prompt has it anyway; a message
+    with a higher `priority` is quoted rather.
+    """
 
     turn_id: str
     role: str
@@ -72,6 +73,7 @@ class SpeakerMessage(NamedTuple):
     date: str
     sentences: tuple[ScoredSentence, ...]
     is_fixed: bool
+    priority: int = PLAIN
 
     @property
     def is_from_user(self) -> bool:
@@ -187,7 +189,7 @@ def speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
     for turn, message in spoken:
         speaker: str = message.role
         content = message.content
-        prefix = _SPEAKER.match(content) if message.role in named_roles else None
+        prefix = SPEAKER.match(content) if message.role in named_roles else None
         if prefix:
             speaker = prefix["name"]
             content = content[prefix.end() :]
@@ -199,6 +201,7 @@ def speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
                 date=" ".join(message.timestamp[:10].split()),
                 sentences=score_sentences(content),
                 is_fixed=message.id in turn.fixed_ids,
+                priority=message_priority(message),
             )
         )
     return made
@@ -210,7 +213,7 @@ def _roles_with_names(messages: Iterable[ZkChatMessage]) -> set[str]:
     named = Counter[str]()
     for message in messages:
         total[message.role] += 1
-        if _SPEAKER.match(message.content):
+        if SPEAKER.match(message.content):
             named[message.role] += 1
     usual: set[str] = set()
     for role, count in named.items():
@@ -257,14 +260,17 @@ def _needs_message_before(
 
 
 def _sentence_factor(sentence: ScoredSentence, message: SpeakerMessage) -> float:
-    """The factor of a sentence by who says it; 0 if it is left out."""
+    """The factor of a sentence by who says it, and by the priority of its message; 0 if it is left
+    out.
+    """
     if sentence.is_lead_in or message.is_fixed:
         return 0.0
     if message.is_from_model and _DENIAL.match(sentence.text):
         return 0.0
+    factor = message.priority / PLAIN
     if message.is_from_user and not sentence.is_question:
-        return STATED_FACTOR
-    return 1.0
+        factor *= STATED_FACTOR
+    return factor
 
 
 def _last_question(candidates: Sequence[SummaryCandidate]) -> int | None:

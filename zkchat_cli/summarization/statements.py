@@ -5,7 +5,6 @@ nothing together.
 """
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from zkchat_cli.context.turns import Turn
 from zkchat_cli.summarization.extractive import speaker_messages
 from zkchat_cli.summarization.facts import find_facts, stems, without_marks
 from zkchat_cli.summarization.stated_numbers import find_numbers, known_numbers
+from zkchat_cli.text.decisions import CHANGE, DECISION
 from zkchat_cli.text.numbers import DIGITS, may_count
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import split_sentences
@@ -28,23 +28,6 @@ SHARE_BESIDE_FACTS = 0.5
 SHARE_OF_WORDS = 0.7
 # Fewest words of a decision without numbers and names: "We agreed." decides nothing
 _LEAST_WORDS = 2
-_VERBS = "take|use|buy|order|book|pay|keep|choose|pick|rent|sell|hire|drop|cancel"
-_DECISION = lazy_pattern(
-    r"\b(?:decid(?:ed?|es)|decisions?|agreed|settled on|chose|chosen|opted|go(?:ing)? (?:with|for)"
-    rf"|(?:(?:i|we)(?:['’]ll| will| shall)|let['’]?s) (?:{_VERBS})"
-    r"|make (?:it|that) \d"
-    r"|beschlossen|entschieden|entscheidung|geeinigt|décidé|décision|choisi|convenu"
-    r"|decidid[oa]|decidimos|acordado|acordamos|elegimos|решил[аи]?|договорились)\b"
-    r"|决定|同意|选定|商定",
-    re.IGNORECASE,
-)
-_CHANGE = lazy_pattern(
-    r"\b(?:now|instead|change[ds]?|actually|correct(?:ion|ed)|no longer|rather|raised?|lower(?:ed)?"
-    r"|increased?|reduced?|make (?:it|that)|jetzt|nun|stattdessen|geändert|korrektur|doch"
-    r"|maintenant|plutôt|ahora|теперь)\b"
-    r"|现在|改为|改成|更正",
-    re.IGNORECASE,
-)
 _TITLES = frozenset("mr mrs ms dr prof".split())
 # Words that do not say what was decided, or what a number belongs to
 _EMPTY = _TITLES | frozenset(
@@ -168,7 +151,7 @@ def user_statements(turns: Iterable[Turn]) -> Iterator[str]:
 
 def is_decision(text: str) -> bool:
     """Whether a sentence decides something: about a number or a name, or in words that say what."""
-    if not _DECISION.search(text):
+    if not DECISION.search(text):
         return False
     facts = statement_facts(text)
     return facts.has_facts or len(facts.words) >= _LEAST_WORDS
@@ -177,7 +160,7 @@ def is_decision(text: str) -> bool:
 def is_change(text: str) -> bool:
     """Whether a sentence says that a number is different now."""
     has_number = any(map(str.isdigit, text))
-    return has_number and bool(_CHANGE.search(text) or _DECISION.search(text))
+    return has_number and bool(CHANGE.search(text) or DECISION.search(text))
 
 
 def find_decisions(turns: Iterable[Turn]) -> tuple[str, ...]:

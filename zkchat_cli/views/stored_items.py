@@ -126,7 +126,8 @@ def transcript_lines(
     conversation: ConversationOverview, history: Sequence[ZkChatMessage], most_sources: int
 ) -> Iterator[StyledLine]:
     """A conversation for reading: questions, answers and the sources of each answer."""
-    # Imports the reading of citations, which lists do not need
+    # Imports the reading of citations and of priorities, which lists do not need
+    from zkchat_cli.context.message_priority import describe_priority
     from zkchat_cli.views.sources import source_lines
 
     size = StyledSpan(f"{conversation.id}, {size_and_time(conversation)}", "dim")
@@ -136,6 +137,9 @@ def transcript_lines(
             continue
         yield styled_line()
         yield from _said_lines(message)
+        priority = describe_priority(message)
+        if priority:
+            yield styled_line(f"  ({priority})", "dim")
         if message.status in _ENDINGS:
             yield styled_line(_ENDINGS[message.status], "yellow")
         if message.role == "assistant":

@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from zkchat_cli.context.message_priority import PLAIN
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import ContextUsage, Prompt, PromptMessage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.priorities import priorities_by_id, priorities_text, prompt_priority
 from zkchat_cli.views.prompts import delivery_lines
 from zkchat_cli.views.text import (
     CELLS,
@@ -45,12 +47,15 @@ def usage_lines(
     hints: CommandHints = IN_CHAT,
 ) -> list[StyledLine]:
     """The token usage of a prompt, for a screen of `width` columns. The `history` says which turns
-    are pinned.
+    are pinned, and which priorities messages have.
     """
     lines = [*_component_lines(prompt.usage, width), styled_line()]
     for explanation in _explanations(prompt):
         indent = len(explanation) - len(explanation.lstrip()) + 2
         lines.append(styled_line(explanation, indent=indent))
+    priorities = priorities_text(history)
+    if priorities:
+        lines.append(styled_line(priorities, indent=2))
     lines += _largest_item_lines(prompt, width, history, hints)
     lines.append(styled_line(_compaction_text(prompt, hints), indent=2))
     return lines
@@ -227,6 +232,7 @@ def _prompt_items(
         advice = f"{hints.agent} with fewer tools"
         items.append(_PromptItem(prompt.usage.tool_tokens, described, "", advice))
     pinned = _pinned_turns(history)
+    priorities = priorities_by_id(history)
     questions = [each for each in prompt.messages if each.role == "user"]
     only_turn = sum(message.kind == "conversation" for message in questions) < 2
     for message in prompt.messages:
@@ -234,7 +240,11 @@ def _prompt_items(
             continue
         text = message.content or ", ".join(call.name for call in message.tool_calls)
         advice = _advice(message, hints, pinned, only_turn=only_turn)
-        items.append(_PromptItem(message.tokens, message.kind.replace("_", " "), text, advice))
+        kind = message.kind.replace("_", " ")
+        priority = prompt_priority(message, priorities)
+        if priority is not None and priority > PLAIN:
+            kind += f", priority {priority}"
+        items.append(_PromptItem(message.tokens, kind, text, advice))
     return items
 
 

@@ -40,6 +40,7 @@ def show(
 ) -> None:
     """The exact messages and tools that the next call would send, or that an earlier one sent."""
     from zkchat_cli.views import prompts
+    from zkchat_cli.views.priorities import prompt_document
 
     if turn is not None and next_ is not None:
         raise UsageError(
@@ -61,7 +62,8 @@ def show(
         return
     with ctx.open_session(id_, indexed=next_ is not None, may_be_new=True) as session:
         prompt = session.prompt(next_)
-    ctx.print_result(prompt, prompts.prompt_text(prompt))
+        document = prompt_document(prompt, session.history)
+    ctx.print_result(document, prompts.prompt_text(prompt))
 
 
 def _sent_prompts(

@@ -67,6 +67,7 @@ def show(
     """A conversation's messages, and the sources of each answer."""
     from zkchat_cli.models.messages import is_chat
     from zkchat_cli.views import stored_items
+    from zkchat_cli.views.priorities import message_document
 
     first = _moment("--since", since)
     end = _moment("--before", before)
@@ -76,7 +77,8 @@ def show(
     shown = tuple(message for message in history if _is_between(message, first, end))
     if limit:
         shown = shown[-limit:]
-    document = {**overview.model_dump(mode="json"), "history": shown}
+    messages = list(map(message_document, shown))
+    document = {**overview.model_dump(mode="json"), "history": messages}
     ctx.print_result(document, stored_items.transcript_lines(overview, shown, MAX_SOURCES))
     is_filtered = limit or first or end
     if not is_filtered and sum(map(is_chat, history)) < overview.messages:

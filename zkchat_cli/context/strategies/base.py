@@ -3,7 +3,7 @@ token budget.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.context.passages import RecallPassage
@@ -37,6 +37,8 @@ class HistoryWindow(NamedTuple):
     index_turns: Callable[[Sequence[Turn]], RecallIndex] | None
     # The ids of all fixed messages in the prompt, which need not be recalled
     fixed_ids: frozenset[str]
+    # The priorities that the user set, by the messages' ids
+    set_priorities: Mapping[str, int]
     # Tokens that the history may take before a compaction is due
     compaction_room: int
     # Tokens to drop at once, so that the front of the prompt seldom changes

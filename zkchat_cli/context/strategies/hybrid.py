@@ -46,6 +46,7 @@ def choose(window: HistoryWindow) -> Selection:
         _recall_budget(window, budget - window.tokens_with(least)),
         window.counter,
         window.fixed_ids,
+        window.set_priorities,
     )
     more_turns = select_newest(recent, budget - found.tokens)
     turns = max(more_turns, least, key=len)

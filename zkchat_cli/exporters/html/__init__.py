@@ -22,6 +22,7 @@ from zkchat_cli import __version__
 from zkchat_cli.citations.cited_marks import cited_marks
 from zkchat_cli.citations.marks import CitationMark
 from zkchat_cli.citations.quotes import quote_ranges
+from zkchat_cli.context.message_priority import describe_priority
 from zkchat_cli.exporters import base
 from zkchat_cli.exporters.html.markdown import render_markdown
 from zkchat_cli.models.archive import ConversationArchive
@@ -286,6 +287,7 @@ def _templates() -> "Environment":
     )
     environment.globals |= {"base": base, "statuses": STATUSES, "source_title": source_title}
     environment.globals |= {"truncate": truncate, "truncate_to_minute": truncate_to_minute}
+    environment.globals["describe_priority"] = describe_priority
     return environment
 
 

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Sequence
 
+from zkchat_cli.text.courtesy import MAX_COURTESY, Courtesy, find_courtesy
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.words import is_stopword, terms
+from zkchat_cli.text.words import is_latin, is_stopword, terms
 
-# Most words of a message of small talk
-MAX_SMALL_TALK = 12
 INTRODUCTION = (
     "I search your notes and quote the sentences that answer; I am not a language model. "
     "Ask me about anything in your notes, "
@@ -15,43 +14,17 @@ INTRODUCTION = (
 )
 NOTHING_ANSWERED = "I have not answered anything yet.\n"
 FIRST_MESSAGE = "This is your first message.\n"
-_GREETINGS = "hi hello hey greetings hallo moin servus bonjour salut hola ciao"
-_FAREWELLS = "bye goodbye tschuss adios adieu"
-_THANKS = "thanks thank thx ty cheers danke merci gracias grazie obrigado"
-_CONSENT = """
-    ok okay cool great good nice perfect awesome wonderful excellent super fine understood
-    alright sure yes yeah yep no nope right wow lol haha helpful interesting brilliant amazing
-    sense klar gut vale bien genau prima toll sorry nevermind
-"""
-_REPLIES = {
-    frozenset(_GREETINGS.split()): "Hello! Ask me about anything in your notes.\n",
-    frozenset(_FAREWELLS.split()): "Goodbye!\n",
-    frozenset(_THANKS.split()): "You're welcome.\n",
-    frozenset(_CONSENT.split()): "All right.\n",
+_REPLIES: dict[Courtesy, str] = {
+    "greeting": "Hello! Ask me about anything in your notes.\n",
+    "farewell": "Goodbye!\n",
+    "thanks": "You're welcome.\n",
+    "consent": "All right.\n",
 }
-"""The replies to words of small talk; the first that fits counts."""
-_COMPANIONS = frozenset(
-    """
-    again morning evening night day days today now later see know got it's makes make made works
-    work worked helps helped help lot lots so much very really never mind please always one time
-    job bit fur alles sehr viel vielen dank beaucoup mucho muchas buenos dias tag guten evening
-    then well that's oh ah hmm haha everything you're dear friend
-""".split()
-)
-"""Words that small talk may have, too."""
-_CJK_REPLIES = (
-    (
-        lazy_pattern(
-            "(?:非常|太)?(?:谢谢|謝謝|多谢|多謝|感谢|感謝|ありがとう|감사합니다)(?:你|您|啦|了|ございます)?"
-        ),
-        "不客气。\n",
-    ),
-    (
-        lazy_pattern("(?:你好|您好|こんにちは|안녕하세요)(?:啊|呀)?"),
-        "你好！请问关于笔记的任何问题。\n",
-    ),
-    (lazy_pattern("(?:好的|好吧|好|明白|知道|了解|懂|再见|再見)(?:了|啦|吧)?"), "好的。\n"),
-)
+_CJK_REPLIES: dict[Courtesy, str] = {
+    "greeting": "你好！请问关于笔记的任何问题。\n",
+    "thanks": "不客气。\n",
+    "consent": "好的。\n",
+}
 _ABOUT_ME = lazy_pattern(
     r"\b(?:what can you do|who are you|what are you|how (?:do|can) you (?:work|help)"
     r"|how are you|are you (?:\w+ )?there)\b"
@@ -99,7 +72,7 @@ def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[s
     the earlier ones, in order.
     """
     found = terms(text)
-    if not found or len(found) > MAX_SMALL_TALK:
+    if not found or len(found) > MAX_COURTESY:
         return None
     if _ABOUT_ME.search(text):
         return INTRODUCTION
@@ -108,7 +81,7 @@ def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[s
             return _repeat(text, answers)
         if _ASKED.search(text):
             return _list_questions(text, questions)
-    return _reply_to_courtesy(text, found)
+    return _reply_to_courtesy(text)
 
 
 def _has_only(found: Sequence[str], allowed: frozenset[str]) -> bool:
@@ -136,15 +109,10 @@ def _list_questions(text: str, questions: Sequence[str]) -> str:
     return "You asked:\n\n" + "".join(f"- {question}\n" for question in plain)
 
 
-def _reply_to_courtesy(text: str, found: Sequence[str]) -> str | None:
+def _reply_to_courtesy(text: str) -> str | None:
     """The reply to thanks, a greeting or consent."""
-    bare = re.sub(r"[\W_]+", "", text)
-    for pattern, reply in _CJK_REPLIES:
-        if pattern.fullmatch(bare):
-            return reply
-    if "?" in text or not _has_only(found, _COMPANIONS.union(*_REPLIES)):
+    courtesy = find_courtesy(text)
+    if courtesy is None:
         return None
-    for known, reply in _REPLIES.items():
-        if not known.isdisjoint(found):
-            return reply
-    return None
+    replies = _REPLIES if is_latin(text) else _CJK_REPLIES
+    return replies[courtesy]
