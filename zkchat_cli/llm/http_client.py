@@ -15,16 +15,15 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache, partial
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
 from zkchat_cli.llm import server_errors
+from zkchat_cli.llm.proxies import environment_proxy, is_this_machine
 from zkchat_cli.llm.server_errors import ReportedError
 from zkchat_cli.llm.stop_signal import wait_for
 from zkchat_cli.text.sanitize import MASK, SecretMask
@@ -88,16 +87,8 @@ class Endpoint:
 
     @property
     def is_local(self) -> bool:
-        """Whether the server runs on this machine, so that no proxy is used. The address 0.0.0.0
-        counts, because servers print it as their own.
-        """
-        with suppress(ValueError):
-            host = urlsplit(self.address).hostname or ""
-            if host == "localhost":
-                return True
-            address = ip_address(host)
-            return address.is_loopback or address.is_unspecified
-        return False
+        """Whether the server runs on this machine, so that others cannot read what is sent."""
+        return is_this_machine(self.address)
 
     def error(
         self,
@@ -318,8 +309,9 @@ def open_client(server: Endpoint, make: "type[C]", **options: Any) -> "C":
     that cannot be used.
     """
     try:
-        # No proxy between this machine and itself
-        return make(verify=_tls(), trust_env=not server.is_local, **options)
+        proxy = environment_proxy(server.address)
+        # httpx must not read the environment again: it rejects networks in NO_PROXY
+        return make(verify=_tls(), trust_env=False, proxy=proxy, **options)
     except Exception as e:
         problem = (
             "cannot be reached: the environment names a proxy or certificates that cannot be used"

@@ -24,6 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
 from zkchat_cli.config.schema import McpServer
+from zkchat_cli.llm.proxies import environment_proxy
 
 # Most bytes of one message
 MAX_MESSAGE = 8_000_000
@@ -64,6 +65,10 @@ async def _connect_http(server: McpServer, errors: bytearray) -> AsyncGenerator[
             headers={**server.headers, "accept-encoding": "identity"},
             event_hooks=hooks,
             timeout=httpx2.Timeout(HTTP_SECONDS, read=READ_SECONDS),
+            # Not read by httpx2, which rejects networks in NO_PROXY
+            proxy=environment_proxy(server.url),
+            trust_env=False,
+            verify=httpx2.create_ssl_context(),
         ) as http,
         streamable_http_client(
             server.url, http_client=http, max_sse_event_size=MAX_MESSAGE

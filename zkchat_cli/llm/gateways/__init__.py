@@ -19,8 +19,8 @@ logging.captureWarnings(True)
 
 
 # mojentic imports ollama, which makes a client on import. zkchat never uses it, but it reads these
-# variables and fails if one is wrong, for example if it names a SOCKS proxy. zkchat reads them
-# itself, and says what is wrong if it matters.
+# variables and fails if one is wrong: if it names a SOCKS proxy, or a network in NO_PROXY. zkchat
+# reads them itself, and says what is wrong if it matters.
 try:
     import ollama
 except Exception:  # noqa: BLE001
@@ -28,6 +28,7 @@ except Exception:  # noqa: BLE001
         "http_proxy",
         "https_proxy",
         "all_proxy",
+        "no_proxy",
         "ollama_host",
         "ssl_cert_file",
         "ssl_cert_dir",
