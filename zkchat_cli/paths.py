@@ -2,6 +2,7 @@
 because a chat looks for a settings file before it shows the prompt.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,11 @@ NAME = "zkchat"
 MAX_SETTINGS_BYTES = 32_000
 """Limit for a settings file: a vault from someone else may contain one, and the parser's time grows
 with the square of a key's length.
+"""
+
+NO_HOME = Path(os.devnull) / "no-home-folder"
+"""In place of a home folder that nobody knows: nothing can be written there, so all is as with a
+folder that may not be written.
 """
 
 
@@ -73,9 +79,15 @@ def app_paths(env: Mapping[str, str], config_file: Path | None = None) -> AppPat
         # 2 ms, which ZKCHAT_HOME does not need
         import platformdirs
 
-        config = platformdirs.user_config_path(NAME)
-        data = platformdirs.user_data_path(NAME)
-        cache = platformdirs.user_cache_path(NAME)
+        try:
+            config = platformdirs.user_config_path(NAME)
+            data = platformdirs.user_data_path(NAME)
+            cache = platformdirs.user_cache_path(NAME)
+        # A user without HOME whom the system does not know, for example in a container
+        except RuntimeError:
+            config = NO_HOME / "config"
+            data = NO_HOME / "data"
+            cache = NO_HOME / "cache"
     return AppPaths(
         config_file=config_file or config / "config.toml",
         data_dir=data,

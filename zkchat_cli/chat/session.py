@@ -19,7 +19,13 @@ from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.user_input import UserInput
 from zkchat_cli.chat.user_message import TypedTokens, UserMessageBuilder
 from zkchat_cli.context.dropped_items import named_documents
-from zkchat_cli.errors import ConfigError, ProviderError, UsageError, VaultError
+from zkchat_cli.errors import (
+    ConfigError,
+    ProviderError,
+    StoreError,
+    UsageError,
+    VaultError,
+)
 from zkchat_cli.llm.base import Request
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
@@ -173,6 +179,11 @@ class ZkChatSession:
         again = UserInput.parse(text) if text is not None else UserInput.of_question(question)
         with closing(self._run_turn(again._replace(retrieval=retrieval), question)) as turn:
             yield from turn
+
+    @property
+    def storing_problem(self) -> StoreError | None:
+        """Why nothing can be stored at present, if a notice has said so."""
+        return self._recorder.problem
 
     def flush(self) -> None:
         """Store, at the end of a conversation, what could not be stored before. Raises StoreError

@@ -40,6 +40,7 @@ from zkchat_cli.cli.argument_order import (  # noqa: E402
     with_command,
 )
 from zkchat_cli.cli.commands import COMMANDS  # noqa: E402
+from zkchat_cli.cli.environment import environment_warnings  # noqa: E402
 from zkchat_cli.cli.failure import CommandFailed  # noqa: E402
 from zkchat_cli.errors import UsageError, ZkchatError, reason  # noqa: E402
 
@@ -203,6 +204,8 @@ def run_command(arguments: list[str]) -> int:
     try:
         if "--verbose" in arguments and "--no-store" not in arguments:
             _start_log(arguments)
+        for warning in environment_warnings(os.environ):
+            print(f"zkchat: {warning}", file=sys.stderr)  # noqa: T201
         result = app(args=arguments, prog_name="zkchat", standalone_mode=False)
         sys.stdout.flush()
     except KeyboardInterrupt:

@@ -7,6 +7,7 @@ words does not need.
 
 import ctypes
 import hashlib
+import os
 import re
 import shutil
 import tempfile
@@ -35,6 +36,12 @@ TOKENS_OF_RUN = 256
 # Digits of the hash in the id of a model
 ID_DIGITS = 16
 _SEARCH = "Represent this sentence for searching relevant passages: "
+
+NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1", "ORT_TELEMETRY_DISABLED": "1"}
+"""Read by onnxruntime when it is imported. From 1.31 on it sends figures of each run to its maker
+and writes an id of the machine into the home folder; nothing of zkchat leaves the machine unless
+its user names a server.
+"""
 
 
 class ModelFamily(NamedTuple):
@@ -280,6 +287,7 @@ def _open_session(model: Path, *, optimized: bool = False, copy: Path | None = N
     """Open a model, and write its optimized form to `copy`. Raises the errors of onnxruntime, which
     are many.
     """
+    os.environ.update(NO_TELEMETRY)
     # Deferred: it takes 0.2 s, which only search by meaning should pay
     import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 

@@ -225,6 +225,9 @@ def _parsed_period(words: str, today: date) -> Period | None:
         "PREFER_DATES_FROM": "past",
         "PREFER_DAY_OF_MONTH": "first",
         "DATE_ORDER": "DMY",
+        # The base is a day and no moment. dateparser would look for the zone of the system, and
+        # fail for what it does not know, such as the POSIX form CET-1CEST.
+        "TIMEZONE": "UTC",
     }
     try:
         found = DateDataParser(languages=list(LANGUAGES), settings=settings).get_date_data(

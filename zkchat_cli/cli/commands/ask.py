@@ -13,7 +13,7 @@ from typer import Argument, Exit, Option
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
 from zkchat_cli.cli.failure import CommandFailed
-from zkchat_cli.errors import StoreError, UsageError, ZkchatError
+from zkchat_cli.errors import StoreError, UsageError
 from zkchat_cli.terminal.link_targets import note_opener
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views.text import IN_SHELL, UNSTORED, CommandHints, plain_text, summarize_problems
@@ -105,7 +105,7 @@ def ask(
     writes_json = ctx.as_json or stream_json
     continuing = continue_ or cid is not None
     question = _read_question(prompt or [], is_required=not continuing or bool(iterations))
-    with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
+    with ctx.open_app(store=not no_store, store_later=not continuing, unsafe=unsafe) as opened:
         app = _with_approval(ctx, opened, unsafe=unsafe, yes=yes, can_ask=not writes_json)
         screen = ctx.screen if writes_json else ctx.screen.with_width()
         max_sources = app.loaded.values.references.max_displayed
@@ -279,7 +279,7 @@ def _print_text(
     )
     last = show_turn(turn, output.screen, remark_printer(output.screen), display)
     _completed_report(last)
-    session.flush()
+    _store_turn(session, output.screen)
 
 
 def _print_json(
@@ -304,10 +304,7 @@ def _print_json(
         if output.is_stream and not isinstance(event, events.PromptBuilt):
             output.screen.json({"type": _type_name(event), **_event_document(event, solver)})
     report = _completed_report(last, is_streamed=output.is_stream)
-    try:
-        session.flush()
-    except ZkchatError as e:
-        raise CommandFailed(e, partial=report.answer) from e
+    _store_turn(session, output.screen)
     if not output.is_stream and (solver is None or solver.outcome is not None):
         output.screen.json(_report_document(report, solver))
 
@@ -319,6 +316,17 @@ def _report_document(
     is_last = solver is not None and solver.outcome is not None
     steps = solver.to_json() if solver is not None and is_last else None
     return {**report.model_dump(mode="json"), "iterations": steps}
+
+
+def _store_turn(session: "ZkChatSession", screen: Screen) -> None:
+    """Store the turn if the store refused it before. If it still does, that is a warning and no
+    failure: the answer was given.
+    """
+    try:
+        session.flush()
+    except StoreError as e:
+        if session.storing_problem is None:
+            screen.warn(e.message, e.hint)
 
 
 def _type_name(event: "events.Event") -> str:

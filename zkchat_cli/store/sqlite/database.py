@@ -15,11 +15,12 @@ from typing import Any, Literal
 
 from zkchat_cli.fileio import create_database, lock_timeout, make_private_folder
 from zkchat_cli.store.sqlite import codec, migrations
-from zkchat_cli.store.sqlite.sqlite_errors import translate_errors
+from zkchat_cli.store.sqlite.sqlite_errors import is_locked, translate_errors
 from zkchat_cli.text.words import replace_surrogates
 
-# Seconds to wait for another process's write; a write takes milliseconds
-BUSY_TIMEOUT = 10.0
+# Seconds to wait for another process's write, which takes milliseconds. A database browser can hold
+# its lock for hours, and the answer waits for the question to be stored.
+BUSY_TIMEOUT = 5.0
 # KB; 4,000 messages are read in the same time with 16,000
 _CACHE_SIZE = 4_000
 
@@ -61,7 +62,8 @@ def connect(
         # SQLite would open it, and refuse the first write after the question was answered
         if not os.access(file, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        return _prepare(_connect(file, lock_timeout(file, BUSY_TIMEOUT)), layouts, file)
+        timeout = lock_timeout(file, BUSY_TIMEOUT)
+        return _prepare(_connect(file, timeout), layouts, file, timeout=timeout)
 
 
 def connect_to_copy(
@@ -97,6 +99,11 @@ def transaction(
         yield
 
 
+def _set_timeout(connection: sqlite3.Connection, seconds: float) -> None:
+    """How long a statement waits for another program's lock."""
+    connection.execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}")
+
+
 def _connect(file: Path | str, timeout: float = 0.0) -> sqlite3.Connection:
     """Opened for all threads: a chat opens the store in a background thread and uses it in
     another.
@@ -115,10 +122,12 @@ def _prepare(
     layouts: Sequence[migrations.Migration],
     file: Path | None = None,
     *,
+    timeout: float = 0.0,
     in_memory: bool = False,
 ) -> sqlite3.Connection:
     """Set the connection up, and bring its tables to the last of `layouts`. `file` is the store
-    that errors name; `in_memory` says that the connection is to a copy of it.
+    that errors name, `timeout` the seconds to wait for a lock; `in_memory` says that the connection
+    is to a copy of it.
     """
     try:
         connection.text_factory = codec.decode_leniently
@@ -135,11 +144,19 @@ def _prepare(
         if 0 < layout < len(layouts):
             migrations.upgrade(connection, file, layouts, copied=not in_memory)
         connection.execute("PRAGMA foreign_keys = ON")
-        # A write even if there are tables: a store that cannot be written must fail now
-        with transaction(connection):
-            if migrations.stored_layout(connection, file, newest=len(layouts)) == 0:
-                migrations.create(connection, layouts)
-            migrations.write_layout(connection, len(layouts))
+        # A write even if there are tables: a store that cannot be written must fail now. But
+        # reading needs no write, so it does not wait for another program.
+        if layout == len(layouts):
+            _set_timeout(connection, 0.0)
+        try:
+            with transaction(connection):
+                if migrations.stored_layout(connection, file, newest=len(layouts)) == 0:
+                    migrations.create(connection, layouts)
+                migrations.write_layout(connection, len(layouts))
+        except sqlite3.OperationalError as e:
+            if not is_locked(e) or layout < len(layouts):
+                raise
+        _set_timeout(connection, timeout)
     except BaseException:
         connection.close()
         raise

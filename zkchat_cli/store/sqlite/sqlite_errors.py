@@ -85,6 +85,11 @@ def describe_store(file: Path | None) -> str:
     return f"The store {file}" if file else "The store in memory"
 
 
+def is_locked(error: sqlite3.Error) -> bool:
+    """Whether another connection holds a lock that this one waited for in vain."""
+    return (getattr(error, "sqlite_errorname", None) or "").startswith("SQLITE_BUSY")
+
+
 @contextmanager
 def translate_errors(file: Path | None, action: str) -> Iterator[None]:
     """Raise StoreError for any error inside; `action` completes "The store FILE cannot …"."""

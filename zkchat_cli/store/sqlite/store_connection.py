@@ -9,7 +9,10 @@ from pathlib import Path
 from zkchat_cli.errors import StoreUnwritable
 from zkchat_cli.store.port import StoreChanges
 from zkchat_cli.store.sqlite.database import transaction
-from zkchat_cli.store.sqlite.sqlite_errors import describe_store, translate_errors
+from zkchat_cli.store.sqlite.sqlite_errors import describe_store, is_locked, translate_errors
+
+# Wait for a lock that was waited for in vain before
+REPEATED_TIMEOUT_MS = 200
 
 
 class StoreConnection:
@@ -31,6 +34,8 @@ class StoreConnection:
         self.file = file
         self.write_error = write_error
         self._lock = threading.RLock()
+        # Milliseconds to wait for a lock, while shorter ones are in force
+        self._full_timeout: int | None = None
 
     @contextmanager
     def reading(self, action: str) -> Iterator[sqlite3.Connection]:
@@ -46,8 +51,25 @@ class StoreConnection:
             raise StoreUnwritable(
                 f"{describe_store(self.file)} cannot {action}: {why}", self.write_error.hint
             )
-        with self.reading(action) as db, transaction(db):
+        with self.reading(action) as db, self._transaction(db):
             yield db
+
+    @contextmanager
+    def _transaction(self, db: sqlite3.Connection) -> Iterator[None]:
+        """A transaction. After one that waited in vain for another program's lock, the next ones
+        wait less, until one succeeds: nobody should wait for the same lock again and again.
+        """
+        try:
+            with transaction(db):
+                yield
+        except sqlite3.OperationalError as e:
+            if is_locked(e) and self._full_timeout is None:
+                [self._full_timeout] = db.execute("PRAGMA busy_timeout").fetchone()
+                db.execute(f"PRAGMA busy_timeout = {REPEATED_TIMEOUT_MS}")
+            raise
+        if self._full_timeout is not None:
+            db.execute(f"PRAGMA busy_timeout = {self._full_timeout}")
+            self._full_timeout = None
 
     def changes(self) -> StoreChanges:
         """Figures that change whenever anything has been written."""

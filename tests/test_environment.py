@@ -1,0 +1,80 @@
+"""Variables of the system with values that a library reads late: they are told, and end nothing."""
+
+import os
+import sqlite3
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+import pytest
+from conftest import Program
+
+from zkchat_cli.cli.environment import environment_warnings
+from zkchat_cli.text.dates import parse_period
+
+
+@pytest.mark.parametrize(
+    "zone", ["UTC", "Europe/Berlin", ":Europe/Berlin", "CET-1CEST", "JST-9", "UTC0", "<+03>-3", ""]
+)
+def test_these_are_time_zones(zone: str) -> None:
+    assert list(environment_warnings({"TZ": zone})) == []
+    assert list(environment_warnings({"TZ": "CET-1CEST,M3.5.0,M10.5.0/3"})) == []
+
+
+@pytest.mark.parametrize(
+    "zone", ["Foo/Bar", '"Europe/Berlin"', "../../etc/passwd", "Europe", "+2", "GMT+"]
+)
+def test_these_are_not(zone: str) -> None:
+    [warning] = environment_warnings({"TZ": zone})
+    assert warning.startswith(f"TZ={zone} is no time zone, so times are in UTC.")
+
+
+def test_a_variable_cannot_clear_the_screen() -> None:
+    [warning] = environment_warnings({"TZ": "\x1b[2J"})
+    assert warning.startswith("TZ=␛[2J is no time zone")
+
+
+@pytest.mark.parametrize("zone", ["CET-1CEST", "JST-9", "Foo/Bar", "Europe", '"Europe/Berlin"'])
+def test_a_time_zone_ends_no_question(zkchat: Program, zone: str) -> None:
+    """dateparser fails for zones that are no names of files."""
+    zkchat.env["TZ"] = zone
+    done = zkchat("ask", "--no-store", "what did I do yesterday?")
+    assert done.exit_status == 0
+    assert ("is no time zone" in done.err) == (zone not in ("CET-1CEST", "JST-9"))
+
+
+def test_days_do_not_depend_on_the_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "JST-9")
+    yesterday = parse_period("yesterday", date(2026, 3, 1))
+    assert yesterday is not None
+    assert yesterday.first == yesterday.last == date(2026, 2, 28)
+
+
+def test_a_relative_folder_is_told() -> None:
+    assert list(environment_warnings({"XDG_DATA_HOME": "notes"})) == [
+        "XDG_DATA_HOME=notes is ignored: it must be an absolute path."
+    ]
+    assert list(environment_warnings({"XDG_DATA_HOME": "notes", "ZKCHAT_HOME": "/srv/z"})) == []
+
+
+def test_a_home_that_may_not_be_written_ends_no_question(zkchat: Program) -> None:
+    zkchat.env["ZKCHAT_HOME"] = f"{os.devnull}/zkchat"
+    done = zkchat("ask", "what is a filter?")
+    assert (done.exit_status, bool(done.out)) == (0, True)
+    assert done.err.count("this chat is not stored: ") == 1
+    assert zkchat("ask", "--json", "what is a filter?").json["answer"]
+    assert zkchat("ask", "--continue", "what is a filter?").exit_status == 3
+
+
+def test_a_lock_of_another_program_ends_no_question(zkchat: Program) -> None:
+    zkchat("ask", "what is a filter?")
+    file = Path(zkchat.home) / "data" / "conversations.db"
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert "what is a filter?" in zkchat("sessions", "list").out
+        done = zkchat("ask", "--json", "what is a query?")
+    assert done.exit_status == 0
+    assert done.json["answer"]
+    assert done.err.count("is not stored for now: ") == 1
+    assert "another program keeps it locked" in done.err
+    assert "what is a query?" not in zkchat("sessions", "list").out
