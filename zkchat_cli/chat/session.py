@@ -180,16 +180,15 @@ class ZkChatSession:
         with closing(self._run_turn(again._replace(retrieval=retrieval), question)) as turn:
             yield from turn
 
-    @property
-    def storing_problem(self) -> StoreError | None:
-        """Why nothing can be stored at present, if a notice has said so."""
-        return self._recorder.problem
-
-    def flush(self) -> None:
+    def flush(self, *, unless_told: bool = False) -> None:
         """Store, at the end of a conversation, what could not be stored before. Raises StoreError
-        that says how much would be lost.
+        that says how much would be lost; `unless_told`: only if no notice has said why.
         """
-        self._recorder.flush()
+        try:
+            self._recorder.flush()
+        except StoreError:
+            if not unless_told or self._recorder.problem is None:
+                raise
 
     def prompt(self, next_text: str | None = None) -> Prompt:
         """The prompt of the next model call, with `next_text` as the user's message or without one.

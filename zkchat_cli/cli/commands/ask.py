@@ -323,10 +323,9 @@ def _store_turn(session: "ZkChatSession", screen: Screen) -> None:
     failure: the answer was given.
     """
     try:
-        session.flush()
+        session.flush(unless_told=True)
     except StoreError as e:
-        if session.storing_problem is None:
-            screen.warn(e.message, e.hint)
+        screen.warn(e.message, e.hint)
 
 
 def _type_name(event: "events.Event") -> str:
