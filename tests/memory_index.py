@@ -86,7 +86,7 @@ class MemoryNote:
     def named(self) -> tuple[str, ...]:
         """Title, aliases, tags and anchors, one per line."""
         parsed = self.content.parsed
-        lines = (parsed.aliases, parsed.tags, self.anchors)
+        lines = (parsed.other_names, parsed.tags, self.anchors)
         return (parsed.title, *("\n".join(each) for each in lines))
 
 

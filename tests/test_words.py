@@ -18,6 +18,7 @@ from zkchat_cli.text.words import (
     content_terms,
     fold,
     is_filler,
+    literals,
     stem,
     stem_words,
     terms,
@@ -185,12 +186,12 @@ def tokens(text: str) -> list[str]:
 
 
 def expected_words(text: str) -> list[str]:
-    """The words of a text, with those like "don't" in two, and the last characters of its CJK
-    runs.
+    """The words of a text, with those like "don't" in two, its literals, and the last characters
+    of its CJK runs.
     """
     found = [part for term in terms(text) for part in term.split("'")]
     runs = re.findall(rf"[{CJK}]{{2,}}", fold(text))
-    return [*found, *sorted({run[-1] for run in runs})]
+    return [*found, *literals(text), *sorted({run[-1] for run in runs})]
 
 
 @settings(max_examples=100)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from zkchat_cli.text.literals import is_literal
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import CJK_CHARACTER, STOPWORDS, content_terms, fold
 
@@ -116,7 +117,8 @@ class _QuotedWords(NamedTuple):
 def _read_quotation(quote: str) -> _QuotedWords:
     folded = fold_in_place(quote)
     words = [word[0] for word in islice(_words(folded, 0, len(folded)), _MOST_WORDS)]
-    longest_first = sorted(dict.fromkeys(content_terms(quote)), key=len, reverse=True)
+    terms = [term for term in content_terms(quote) if not is_literal(term)]
+    longest_first = sorted(dict.fromkeys(terms), key=len, reverse=True)
     return _QuotedWords(words, longest_first[:_MOST_TERMS])
 
 

@@ -18,6 +18,7 @@ from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.notes import NoteUsage
 from zkchat_cli.text.bm25 import Bm25, rarity
+from zkchat_cli.text.literals import written_form
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.word_lists import ENGLISH
@@ -238,7 +239,7 @@ class _WordMatches(NamedTuple):
 
     def shared_as_written(self, number: int) -> tuple[str, ...]:
         """The words that an item shares with the message, as the message writes them."""
-        return tuple(self.written[word] for word in self.shared[number])
+        return tuple(written_form(self.written[word]) for word in self.shared[number])
 
     def _shared_rarity(self, number: int) -> float:
         return sum(self.rarities[word] for word in self.shared[number])

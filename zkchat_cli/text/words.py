@@ -13,6 +13,12 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from zkchat_cli.text.literals import (
+    find_literals,
+    is_literal,
+    remove_addresses,
+    separate_literals,
+)
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.word_lists import (
     ENGLISH,
@@ -167,14 +173,19 @@ def fold(text: str) -> str:
 
 def terms(text: str) -> list[str]:
     """The folded words of `text` in order, including stopwords. A CJK run becomes its bigrams; a
-    single character stays.
+    single character stays. The parts of web addresses are no words.
     """
     return _tokenize(text)[0]
 
 
+def literals(text: str) -> list[str]:
+    """The symbols, names with signs and web addresses of `text` as terms (see text/literals.py)."""
+    return find_literals(text)
+
+
 def _tokenize(text: str) -> tuple[list[str], set[str]]:
     """`terms`, and the last characters of CJK runs, which begin no bigram."""
-    folded = fold(text)
+    folded = remove_addresses(fold(text))
     if folded.isascii():
         return _ASCII_RUN.findall(folded), set()
     found: list[str] = []
@@ -209,11 +220,12 @@ def count_words(text: str) -> int:
 
 def to_index_text(text: str) -> str:
     """The `terms` of `text` for an index with a tokenizer that splits and folds only ASCII; ASCII
-    lines stay unchanged. The last characters of CJK runs are appended, so that a prefix search for
-    one character finds it anywhere.
+    lines without addresses stay unchanged. Appended are its literals and the last characters of CJK
+    runs, so that a prefix search for one character finds it anywhere.
     """
+    text, appended = separate_literals(text)
     if text.isascii():
-        return text
+        return "\n".join([text, " ".join(appended)]) if appended else text
     lines: list[str] = []
     ends: set[str] = set()
     for line in text.split("\n"):
@@ -223,14 +235,15 @@ def to_index_text(text: str) -> str:
             plain = " ".join(found)
             ends |= last
         lines.append(plain)
-    if ends:
-        lines.append(" ".join(sorted(ends)))
+    appended += sorted(ends)
+    if appended:
+        lines.append(" ".join(appended))
     return "\n".join(lines)
 
 
 def content_terms(text: str) -> list[str]:
     """`terms` without the stopwords of the text's language, elided articles ("l'index") and single
-    Latin letters; all terms if nothing else is left ("what is it?").
+    Latin letters, and after them the `literals`; all terms if nothing else is left ("what is it?").
     """
     every = terms(text)
     language = language_of(every)
@@ -240,7 +253,7 @@ def content_terms(text: str) -> list[str]:
         plain = [_without_article(term, stop) for term in every]
     found = [term for term in plain if term not in stop]
     found = [term for term in found if len(term) > 1 or _says_something(term)]
-    return found or every
+    return [*found, *literals(text)] or every
 
 
 def _without_article(term: str, articles: Collection[str]) -> str:
@@ -310,6 +323,8 @@ def stem(word: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
     compared texts; use the same for both sides. Cyrillic words are always stemmed by the Russian
     rules; Chinese words stay as they are.
     """
+    if is_literal(word):
+        return word
     for language in (RUSSIAN,) if "а" <= word[:1] <= "я" else languages:
         [word] = stem_words([word], language)
     return word

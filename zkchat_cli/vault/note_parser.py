@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli.text.dates import Period, leading_date
 from zkchat_cli.vault.front_matter import FrontMatter, read_front_matter
-from zkchat_cli.vault.links.wikilinks import note_name
+from zkchat_cli.vault.links.wikilinks import fold_name, note_name
 from zkchat_cli.vault.note_chunks import NoteChunk, chunk_note
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ _DATES = (
     "created at",
     "updated at",
 )
+# Names of files that say nothing; the folder's name says what the note is about
+_COMMON_NAMES = frozenset(("index", "_index", "readme"))
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,20 @@ class ParsedNote:
     @cached_property
     def aliases(self) -> tuple[str, ...]:
         return self.front_matter.texts("aliases", "alias")
+
+    @cached_property
+    def other_names(self) -> tuple[str, ...]:
+        """The names it is found by besides its title: its aliases, and the names of its file and
+        its folder if the title is another, or the file is called like many.
+        """
+        names = [*self.aliases]
+        file_name = note_name(self.relative_path)
+        is_titled = fold_name(self.title) != fold_name(file_name)
+        if is_titled:
+            names.append(file_name)
+        if is_titled or fold_name(file_name) in _COMMON_NAMES:
+            names.append(self.relative_path.rpartition("/")[0].rpartition("/")[2])
+        return tuple(dict.fromkeys(filter(None, names)))
 
     @property
     def description(self) -> str | None:

@@ -175,14 +175,15 @@ class Vault:
 
     def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note, by words and by meaning:
-        vectors that the best by words lack are computed, for about a second. A query with "phrases"
-        or -words goes by words alone. A model that fails is a warning.
+        vectors that the best by words lack are computed, for about a second. A query with
+        "phrases" or -words, or of symbols only, goes by words alone. A model that fails is a
+        warning.
         """
         from zkchat_cli.vault.search import note_search
         from zkchat_cli.vault.search.query import parse_query
 
         parsed = parse_query(query, self._today())
-        is_about_words = not parsed.words or parsed.phrases or parsed.without
+        is_about_words = parsed.has_no_meaning
         by_meaning = None if is_about_words else self.semantic
 
         def find() -> "SearchResult":

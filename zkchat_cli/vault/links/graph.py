@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
+from zkchat_cli.text.literals import is_literal
 from zkchat_cli.vault.index.values import LinkEdge, LinkRow
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def extract_keywords(note: "ParsedNote") -> list[str]:
         counted.update(dict.fromkeys(words.content_terms(name), NAME_WEIGHT))
     weights: dict[str, float] = {}
     for term, count in counted.items():
-        if not term.isdigit():
+        if not (term.isdigit() or is_literal(term)):
             weights[term] = (1 + math.log(count)) * math.log(1 + len(term))
     return sorted(weights, key=lambda term: (-weights[term], term))[:MOST_KEYWORDS]
 

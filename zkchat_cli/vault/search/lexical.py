@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from zkchat_cli.text.literals import is_literal
 from zkchat_cli.text.words import STOPWORDS, rarest_first
 from zkchat_cli.vault.index.values import NoteFilter
 from zkchat_cli.vault.index.word_match import Phrase, WordMatch, is_cjk
@@ -89,7 +90,9 @@ class _WordSearch:
         self._pool = pool
         sizes = index.sizes()
         without_forms = [
-            term for term in query.words if is_cjk(term) or term in STOPWORDS or term in exact
+            term
+            for term in query.words
+            if is_cjk(term) or is_literal(term) or term in STOPWORDS or term in exact
         ]
         with_forms = [term for term in query.words if term not in without_forms]
         self._known = find_forms(index.vocabulary, with_forms)

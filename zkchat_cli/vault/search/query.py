@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period, find_period, is_all_stopwords, parse_period
+from zkchat_cli.text.literals import is_literal
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.word_lists import FUNCTION_CHARACTERS
@@ -65,6 +66,13 @@ class SearchQuery(NamedTuple):
             # A guess: copied notes are of no day
             also_copies=self.undated is None,
         )
+
+    @property
+    def has_no_meaning(self) -> bool:
+        """Whether only the words as they are written can be searched: "phrases", -words or no words
+        but symbols and addresses.
+        """
+        return bool(self.phrases or self.without) or all(map(is_literal, self.words))
 
     def _values_of(self, operator: str) -> tuple[str, ...]:
         return tuple(value for name, value in self.filters if name == operator)
@@ -167,7 +175,9 @@ def _read_operators(text: str, today: date) -> _Operators:
 
 
 def _phrase(text: str) -> tuple[str, ...]:
-    return tuple(words.terms(text))[:MOST_WORDS]
+    """The words of a phrase; a single literal, such as "C#", counts as one word."""
+    single = words.literals(text)[-1:] if len(text.split()) == 1 else []
+    return tuple(single or words.terms(text))[:MOST_WORDS]
 
 
 def _distinct(values: Iterable[tuple[str, ...]]) -> tuple[Any, ...]:

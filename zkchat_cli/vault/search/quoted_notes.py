@@ -5,6 +5,7 @@ under a millisecond.
 """
 
 from zkchat_cli.text import words
+from zkchat_cli.text.literals import is_literal
 from zkchat_cli.text.words import rarest_first
 from zkchat_cli.vault.index.port import NoteIndex
 from zkchat_cli.vault.index.word_match import Phrase, WordMatch
@@ -24,7 +25,7 @@ def notes_with_longest(index: NoteIndex, text: str) -> list[str]:
     """The paths of notes that have a chunk with all of the text's longest words, by length and
     name.
     """
-    terms = dict.fromkeys(words.content_terms(text))
+    terms = dict.fromkeys(_quoted_words(text))
     longest = sorted(terms, key=len, reverse=True)[:LONGEST_WORDS]
     if not longest:
         return []
@@ -39,7 +40,7 @@ def notes_with_longest(index: NoteIndex, text: str) -> list[str]:
 def notes_with_rarest(index: NoteIndex, text: str) -> list[str]:
     """The paths of the notes that have most of the text's rare words in a chunk, the best first."""
     rows: dict[str, int] = {}
-    for term in words.content_terms(text)[:MOST_QUOTED_WORDS]:
+    for term in _quoted_words(text)[:MOST_QUOTED_WORDS]:
         if term not in rows:
             rows[term] = index.words.count_chunks(WordMatch((((term,),),)), MOST_QUOTED_ROWS)
     rare = rarest_first(rows, rows, MOST_QUOTED_ROWS)
@@ -47,3 +48,10 @@ def notes_with_rarest(index: NoteIndex, text: str) -> list[str]:
         return []
     match = WordMatch((tuple((term,) for term in rare),))
     return index.words.notes_with_chunk(match, MOST_SIMILAR, ranked=True)
+
+
+def _quoted_words(text: str) -> list[str]:
+    """The words of a quotation without its literals: a quotation without marks of Markdown may have
+    others than the note.
+    """
+    return [term for term in words.content_terms(text) if not is_literal(term)]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from zkchat_cli.text import words
 from zkchat_cli.text.bm25 import Bm25, rarity
+from zkchat_cli.text.literals import is_literal
 from zkchat_cli.vault.index.values import IndexSizes, RankingCandidate
 from zkchat_cli.vault.index.word_match import is_part
 from zkchat_cli.vault.search.query import SearchQuery
@@ -93,6 +94,8 @@ class ChunkRanking:
         for word, forms in known.items():
             self._words_by_form |= dict.fromkeys(forms.forms, word)
         self._written = {*query.terms, *query.order}
+        # They take half as long to find as all words
+        self._has_literals = any(map(is_literal, query.terms))
         self.shares: dict[int, float] = {}
         """The share of the query's words that each scored chunk has, weighted by rarity."""
 
@@ -111,6 +114,8 @@ class ChunkRanking:
                 _Field(HEADINGS, _terms(candidate.headings)),
                 _Field(BODY, _terms(candidate.body)),
             ]
+            if self._has_literals:
+                fields += _literal_fields(candidate)
             if self._excludes(fields):
                 continue
             score = self._score(candidate, fields)
@@ -222,6 +227,17 @@ def _name_fields(candidate: RankingCandidate) -> list[_Field]:
                 fields.append(_Field(weight / length, terms))
     fields += [_Field(TAGS, words.terms(line)) for line in candidate.tags.split("\n")]
     return fields
+
+
+def _literal_fields(candidate: RankingCandidate) -> list[_Field]:
+    """The literals of the texts of a chunk."""
+    texts = (
+        (TITLE, candidate.title),
+        (ALIASES, candidate.aliases),
+        (HEADINGS, candidate.headings),
+        (BODY, candidate.body),
+    )
+    return [_Field(weight, words.literals(text)) for weight, text in texts]
 
 
 def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.text import words
+from zkchat_cli.text.literals import written_form
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.text.word_lists import ENGLISH
@@ -57,7 +58,8 @@ def _best_line(lines: Sequence[str], stems: set[str], languages: tuple[str, ...]
 
     def rank(place: int) -> tuple[int, bool, int]:
         line = lines[place]
-        shown = stems.intersection(words.stem(term, languages) for term in words.terms(line))
+        present = [*words.terms(line), *words.literals(line)]
+        shown = stems.intersection(words.stem(term, languages) for term in present)
         shown.update(character for character in characters if character in line)
         is_bare = not _without_marks(line) or line.startswith("#")
         return -len(shown), is_bare, place
@@ -71,7 +73,7 @@ def _first_place(line: str, wanted: Collection[str]) -> int:
     """
     # Folding may change its length by a few characters, which does not matter
     folded = words.fold(line)
-    places = [folded.find(term) for term in wanted]
+    places = [folded.find(written_form(term)) for term in wanted]
     return min((place for place in places if place >= 0), default=0)
 
 

@@ -9,6 +9,7 @@ questions about notes). More of the heading path, or none of it, is worse.
 from collections.abc import Iterator
 
 from zkchat_cli.markdown.plain_text import to_plain_text
+from zkchat_cli.text.literals import remove_addresses
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import FULL_STOPS
 
@@ -52,7 +53,7 @@ def _pieces(text: str) -> Iterator[str]:
         written = line.strip()
         if not written:
             continue
-        plain = to_plain_text(written) or written
+        plain = " ".join(remove_addresses(to_plain_text(written) or written).split())
         if len(plain) > WINDOW_CHARACTERS:
             yield from _BETWEEN_SENTENCES.split(plain)
         else:

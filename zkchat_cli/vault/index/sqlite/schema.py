@@ -11,7 +11,7 @@ from zkchat_cli.vault.index.sqlite.database import IndexDatabase
 from zkchat_cli.vault.index.values import IndexSizes
 
 # Raise it whenever the tables, the chunks, the links or `to_index_text` change
-VERSION = 14
+VERSION = 15
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -21,7 +21,8 @@ CREATE TABLE notes (
     -- of the bytes read; NULL if they could not be read
     hash BLOB,
     title TEXT NOT NULL,
-    -- one per line, as the tags and the anchors, which are the aliases of the links to this note
+    -- one per line, as the tags and the anchors, which are the aliases of the links to this note,
+    -- and the aliases, with the names of the file and its folder
     aliases TEXT NOT NULL, tags TEXT NOT NULL,
     anchors TEXT NOT NULL DEFAULT ''
 );

@@ -130,7 +130,7 @@ class SqliteIndexUpdate:
     def _write_note(self, content: NoteContent, known_id: int | None) -> int:
         """Write the row of a note, a new one without `known_id`; its number."""
         parsed = content.parsed
-        aliases = "\n".join(parsed.aliases)
+        aliases = "\n".join(parsed.other_names)
         tags = "\n".join(parsed.tags)
         row = (*content.stamp, content.digest, parsed.title, aliases, tags)
         if known_id is not None:
