@@ -45,6 +45,7 @@ from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.paths import app_paths
+from zkchat_cli.references.summary_cache import SummaryCache
 from zkchat_cli.store.port import SessionStore
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import TokenCounter
@@ -110,6 +111,7 @@ class App:
             agents_folder=folder,
             semantic=self._message_semantic,
             documents_folder=self.loaded.paths.data_dir / "documents",
+            summary_cache=self._summary_cache(),
             faults=FaultGuard(self._start_log),
         )
         session = ZkChatSession(
@@ -118,6 +120,10 @@ class App:
         if self.options.agent is not None:
             session.runtimes.use_agent(self.options.agent)
         return session
+
+    def _summary_cache(self) -> SummaryCache:
+        """The summaries of notes that a model has written, in memory if nothing may be stored."""
+        return SummaryCache(self.vault.summaries_file if self.options.store else None)
 
     def _start_log(self) -> Path | None:
         """Begin the log file, unless nothing may be stored or written."""

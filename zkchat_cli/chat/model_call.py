@@ -50,7 +50,7 @@ def call_model(
     prompts.remember_tools(turn.user.id, prompt)
     if runtime.settings.references.enabled:
         # The answer's references include these summaries
-        prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)
+        prompts.summaries(runtime).prefetch(chunk.relative_path for chunk in turn.chunks)
     request = prompt_request(turn, prompt, prompts.images)
     turn.add_call(prompt)
     with closing(runtime.model.stream(request)) as stream:

@@ -94,14 +94,23 @@ class PromptBuilder:
         # Memory for the current settings and agent, and for the previous ones
         self._memories: list[_CachedMemory] = []
         self._memory_lock = threading.Lock()
-        self.summaries = DocumentSummaryService(services.vault)
+        # The service for each value of `references.summaries`
+        self._summaries: dict[str, DocumentSummaryService] = {}
         # The files of the pictures that messages have sent
         self.images = ImageFiles(services.vault.root, services.working_folder)
 
-    def summary(self, relative_path: str) -> str | None:
+    def summaries(self, runtime: Runtime) -> DocumentSummaryService:
+        """One line about each note, by its author or by a model, as the settings say."""
+        wanted = runtime.settings.references.summaries
+        if wanted not in self._summaries:
+            written = self._services.summary_cache if wanted == "model" else None
+            self._summaries[wanted] = DocumentSummaryService(self._services.vault, written)
+        return self._summaries[wanted]
+
+    def summary(self, runtime: Runtime, relative_path: str) -> str | None:
         """One line about a note; None if it has no words, or if that fails."""
         with self._services.faults.contain("document summaries"):
-            return self.summaries.summary(relative_path)
+            return self.summaries(runtime).summary(relative_path)
         return None
 
     def build(
@@ -336,7 +345,7 @@ class PromptBuilder:
             services.store,
             runtime.settings,
             services.now,
-            about=self.summary,
+            about=partial(self.summary, runtime),
             agent=runtime.agent,
             agents_folder=services.agents_folder,
             semantic=services.semantic,
@@ -349,4 +358,4 @@ class PromptBuilder:
 
     def forget_summaries(self) -> None:
         """Forget the cached lines about documents, because notes have changed."""
-        self.summaries = DocumentSummaryService(self._services.vault)
+        self._summaries = {}

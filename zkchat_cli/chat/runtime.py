@@ -27,6 +27,7 @@ from zkchat_cli.llm.base import Model, Options, Window
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.models.messages import Role, ToolCall, ZkChatMessage
 from zkchat_cli.models.prompts import Calibration, Retrieval
+from zkchat_cli.references.summary_cache import SummaryCache
 from zkchat_cli.store.port import SessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
@@ -116,6 +117,8 @@ class SessionServices:
     semantic: SemanticSearch | None = None
     # The folder for exports that must not be written into a vault
     documents_folder: Path | None = None
+    # The summaries of notes that a model has written
+    summary_cache: SummaryCache = field(default_factory=SummaryCache)
     # Lets a turn continue without what only accompanies it
     faults: FaultGuard = field(default_factory=FaultGuard)
 

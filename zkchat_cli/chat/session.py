@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli import events
+from zkchat_cli.chat.document_summarizer import DocumentSummarizer
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.runtime_choice import RuntimeChoice
@@ -72,6 +73,7 @@ class ZkChatSession:
         self._prompts = PromptBuilder(services, self._state)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._messages = UserMessageBuilder(services, self._state, self._prompts)
+        self._summarizer = DocumentSummarizer(services)
         # The last turn, or the one in progress
         self._turn: TurnInProgress | None = None
         # The time until which the last scan of the vault counts as current
@@ -131,6 +133,7 @@ class ZkChatSession:
         self._turn = turn
         collaborators = (self._state, self._prompts, self._recorder, self._messages)
         runner = TurnRunner(self.services, *collaborators, turn, user_input)
+        self._summarizer.pause()
         try:
             with turn.timer("prepare"):
                 notices += self._scan_if_due()
@@ -139,6 +142,7 @@ class ZkChatSession:
             yield from report_warnings(runner.run(notices))
         finally:
             self.runtimes.learn_from(turn.runtime, own)
+            self._summarizer.resume(runtime, self._prompts.summaries(runtime))
 
     def _scan_if_due(self) -> list[events.Notice]:
         """Rescan the vault unless the last scan is recent; returns what to tell the user."""
@@ -289,7 +293,7 @@ class ZkChatSession:
     @property
     def summaries(self) -> DocumentSummaryService:
         """One line about each document of the vault as it is now."""
-        return self._prompts.summaries
+        return self._prompts.summaries(self.runtime)
 
     def archive(self, *, prompts: bool = False) -> ConversationArchive:
         """The conversation as `SessionStore.archive` returns it, plus turns that are not stored
@@ -310,6 +314,7 @@ class ZkChatSession:
         something of this conversation would be lost.
         """
         self.flush()
+        self._summarizer.pause()
         if prefix is None:
             return ZkChatSession(self.services, self.runtime)
         found = self.store.find(prefix, str(self.vault.root))

@@ -3,6 +3,7 @@ documents, and the report. Nothing here stores anything.
 """
 
 from contextlib import suppress
+from functools import partial
 
 from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.chat.prompt_builder import PromptBuilder
@@ -132,7 +133,7 @@ def _find_documents(
     turn: TurnInProgress, services: SessionServices, prompts: PromptBuilder
 ) -> tuple[DocumentReference, ...]:
     vault = services.vault
-    summary = prompts.summary
+    summary = partial(prompts.summary, turn.runtime)
     paths = {chunk.relative_path for chunk in turn.user.chunks}
     paths.update(image.relative_path for image in sent_images(turn.user))
     injected = [each for each in turn.user.references if each.relative_path in paths]

@@ -150,7 +150,7 @@ class UserMessageBuilder:
             return find_mentions(
                 bare.prompt_text,
                 ImportRoots(self._services.vault, self._services.working_folder),
-                self._prompts.summary,
+                partial(self._prompts.summary, runtime),
                 _typed_text(bare, user_input),
                 with_links=runtime.settings.references.enabled,
                 compare=compare,

@@ -208,6 +208,13 @@ class ReferenceSettings(Section):
             "each answer"
         ),
     )
+    summaries: Literal["author", "model"] = Field(
+        "author",
+        description=(
+            "who says in a line what a note is about: its author, or the model where there is no "
+            "description"
+        ),
+    )
     max_displayed: int = Field(10, ge=1, description="number of sources listed after an answer")
 
 

@@ -1,5 +1,5 @@
-"""One line about a document, for lists of references: its author's description, or else its first
-real paragraph, its list items, headings, tables or code.
+"""One line about a document, for lists of references: its author's description, or else what a
+model has written about it, or its first real paragraph, its list items, headings, tables or code.
 """
 
 import re
@@ -7,13 +7,14 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, blocks, table_rows
 from zkchat_cli.markdown.plain_text import to_plain_text
+from zkchat_cli.references.summary_cache import SummaryCache, summary_key
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import ends_as_sentence
@@ -24,6 +25,10 @@ from zkchat_cli.vault.vault import Vault
 SUMMARY_LENGTH = 100
 # Lines of a block, and items of a list, that are read: a summary is one line
 MAX_LINES = 40
+# Blocks in which an author's description is looked for
+MAX_BLOCKS = 100
+# A shorter note, in characters, needs no model: its beginning says enough
+SHORTEST_SUMMARIZED = 300
 # Words from which on a paragraph says something even without a full stop; two CJK characters count
 # as one word
 _SENTENCE = 6
@@ -67,14 +72,64 @@ _DRAWING = "EXCALIDRAW VIEW"
 _COLONS = (":", "：")
 
 
-class DocumentSummaryService:
-    """Summaries of notes, by path. Each note is read once: make a new service after notes
-    changed.
+class UnwrittenSummary(NamedTuple):
+    """A note that has neither a description nor a model's summary: its path, title and text, and
+    the key that the summary will have.
     """
 
-    def __init__(self, vault: Vault) -> None:
+    relative_path: str
+    title: str
+    text: str
+    key: str
+
+
+class DocumentSummaryService:
+    """Summaries of notes, by path. Each note is read once: make a new service after notes
+    changed. With `written`, what a model has written there is used for notes without a
+    description.
+    """
+
+    def __init__(self, vault: Vault, written: SummaryCache | None = None) -> None:
         self._vault = vault
-        self.summary = cache(self._summary)
+        self._written = written
+        self._known: dict[str, str | None] = {}
+        # The notes that a model could summarize, in the order in which they were asked for
+        self._unwritten: dict[str, None] = {}
+
+    def summary(self, relative_path: str) -> str | None:
+        """A summary of at most 100 characters on one line; None if the note has no words or cannot
+        be read.
+        """
+        if relative_path not in self._known:
+            self._known[relative_path] = self._find(relative_path)
+        return self._known[relative_path]
+
+    def take_unwritten(self) -> list[str]:
+        """The paths of notes that a model could summarize, and that were asked for since the last
+        call.
+        """
+        paths = list(self._unwritten)
+        for path in paths:
+            del self._unwritten[path]
+        return paths
+
+    def unwritten(self, relative_path: str) -> UnwrittenSummary | None:
+        """What a model needs for a summary of a note; None if it should write none."""
+        if self._written is None:
+            return None
+        try:
+            note = self._vault.reader.parse(relative_path)
+        except VaultError:
+            return None
+        key = summary_key(note.title, note.body)
+        is_short = len(note.body) < SHORTEST_SUMMARIZED
+        if is_short or _description(note.body, note.description) or not self._written.needs(key):
+            return None
+        return UnwrittenSummary(relative_path, note.title, note.body, key)
+
+    def forget(self, relative_path: str) -> None:
+        """Look for the summary of a note again."""
+        self._known.pop(relative_path, None)
 
     def prefetch(self, relative_paths: Iterable[str]) -> None:
         """Read these notes in another thread, while a model answers."""
@@ -88,14 +143,16 @@ class DocumentSummaryService:
 
         threading.Thread(target=read_all, name="document summaries", daemon=True).start()
 
-    def _summary(self, relative_path: str) -> str | None:
-        """A summary of at most 100 characters on one line; None if the note has no words or cannot
-        be read.
-        """
+    def _find(self, relative_path: str) -> str | None:
         try:
             note = self._vault.reader.parse(relative_path)
         except VaultError:
             return None
+        if self._written is not None and not _description(note.body, note.description):
+            written = self._written.find(summary_key(note.title, note.body))
+            if written is not None:
+                return written
+            self._unwritten[relative_path] = None
         return summarize_document(note.body, note.title, note.description)
 
 
@@ -103,6 +160,20 @@ def summarize_document(text: str, title: str = "", description: str | None = Non
     """A summary of a note: its `description`, else the most telling part of its body `text`."""
     summary = to_plain_text(description or "") or _most_telling(text, title)
     return truncate(summary, SUMMARY_LENGTH) if summary else None
+
+
+def _description(text: str, description: str | None) -> str | None:
+    """What the author says that a note is about, in its properties or in a line `Summary: …` of
+    its beginning.
+    """
+    if to_plain_text(description or ""):
+        return description
+    for block in islice(blocks(text), MAX_BLOCKS):
+        if block.kind in ("paragraph", "item"):
+            found = _find_description(block.lines[:MAX_LINES])
+            if found:
+                return found
+    return None
 
 
 class _Statement(NamedTuple):

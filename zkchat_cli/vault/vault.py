@@ -89,6 +89,8 @@ class Vault:
         self._today = today
         # Beside the index: changes of notes while they are made
         self._journal = index_file.with_suffix(".changes")
+        # Beside the index: what a model has written about notes
+        self.summaries_file = index_file.with_suffix(".summaries.jsonl")
         finish_interrupted(self._journal)
         self._completer: _NamesAtATime | None = None
         self._embedding: EmbeddingThread | None = None

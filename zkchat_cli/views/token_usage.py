@@ -45,9 +45,10 @@ def usage_lines(
     history: Sequence[ZkChatMessage],
     width: int = WIDTH,
     hints: CommandHints = IN_CHAT,
+    note_summaries: str = "",
 ) -> list[StyledLine]:
     """The token usage of a prompt, for a screen of `width` columns. The `history` says which turns
-    are pinned, and which priorities messages have.
+    are pinned and which priorities messages have, `note_summaries` what summaries of notes cost.
     """
     lines = [*_component_lines(prompt.usage, width), styled_line()]
     for explanation in _explanations(prompt):
@@ -58,6 +59,8 @@ def usage_lines(
         lines.append(styled_line(priorities, indent=2))
     lines += _largest_item_lines(prompt, width, history, hints)
     lines.append(styled_line(_compaction_text(prompt, hints), indent=2))
+    if note_summaries:
+        lines.append(styled_line(note_summaries, indent=2))
     return lines
 
 

@@ -121,14 +121,21 @@ def stats(
 
     Before the first message, these are instructions, tools and memory.
     """
-    from zkchat_cli.views import token_usage
+    from zkchat_cli.views import summary_cost, token_usage
 
     with ctx.open_session(id_, indexed=next_ is not None, may_be_new=True) as session:
         prompt = session.prompt(next_)
         columns = shutil.get_terminal_size((token_usage.WIDTH, 24)).columns
-        ctx.print_result(
-            prompt.usage, token_usage.usage_lines(prompt, session.history, columns, IN_SHELL)
+        lines = token_usage.usage_lines(
+            prompt,
+            session.history,
+            columns,
+            IN_SHELL,
+            summary_cost.note_summaries_text(session),
         )
+        document = prompt.usage.model_dump(mode="json")
+        document |= summary_cost.note_summaries_document(session)
+        ctx.print_result(document, lines)
 
 
 @command(COMMAND, *options.NOTES)

@@ -4,6 +4,7 @@ from functools import partial
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, Topic, declare_command
+from zkchat_cli.views.summary_cost import note_summaries_text
 from zkchat_cli.views.token_usage import usage_lines
 
 
@@ -12,7 +13,12 @@ def context(session: ZkChatSession, _: str) -> CommandResult:
 
     They are the tokens of the next prompt. /show prints it word for word.
     """
-    render = partial(usage_lines, session.prompt(), session.history)
+    render = partial(
+        usage_lines,
+        session.prompt(),
+        session.history,
+        note_summaries=note_summaries_text(session),
+    )
     return CommandResult(lines=render(), render=render)
 
 
