@@ -7,7 +7,7 @@ from factories import chunk, takes_less_than
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.citations.quotes import quote_ranges
+from zkchat_cli.citations.omissions import quote_ranges
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.views.source_in_note import chunk_lines, locate_chunk

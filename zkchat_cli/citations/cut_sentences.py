@@ -1,83 +1,284 @@
 """Whether words that a quotation leaves out of its sentence change what it says: "safe to walk on"
-where the note says "not safe to walk on". All texts are normalized.
+where the note says "not safe to walk on". Which words do is in tables by language (`negations`,
+`restrictions`, `quantities`, `hedges`, `clause_words`); this module says where they are looked for.
+
+All texts are normalized, with their accents and case. In doubt words change what a quotation says,
+because then the whole sentence is shown.
 """
 
 import re
+from collections.abc import Sequence
 
+from zkchat_cli.citations import hedges, negations, quantities, restrictions
+from zkchat_cli.citations.clause_language import ClauseLanguage, language_of_text
+from zkchat_cli.citations.sentence_parts import NEAR, SentencePart
+from zkchat_cli.citations.word_tables import Token, read_tokens, unspaced_words
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.sentences import STATEMENT_END
+from zkchat_cli.text.sentences import statement_ends
+from zkchat_cli.text.words import CJK_CHARACTER
 
 # Characters before and after a quotation that are looked at
 REACH = 300
-_NEGATION = (
-    r"(?:(?:not(?! (?:only|just|merely)\b)|never|no|none|nobody|nothing|nowhere|neither|nor"
-    r"|without|cannot|hardly|barely|scarcely|rarely|seldom|false|untrue|wrong|myth"
-    r"|den(?:y|ies|ied)|doubt(?:s|ed)?|unlikely|impossible|fail(?:s|ed)? to|refus(?:es?|ed) to"
-    r"|instead of|rather than|lacks?"
-    r"|nicht|nie|niemals|kein(?:e[nrsm]?)?|nichts|niemand|ohne|weder|kaum|ne|pas|jamais|sans|aucune?|rien|nunca|jamas|ningun[ao]?|nada|nadie"
-    r"|non|nao|niet|nooit|geen|zonder)\b|\bn'(?=\w))"
-)
-_NEGATED = lazy_pattern(
-    rf"\b{_NEGATION}|n't\b|(?:un|non|anti)-\Z"
-    r"|[不没沒未無无非別别勿莫](?:可以?|能|能够|会|會|要|得|許|许|應該|应该)?\Z"
-)
-_CONDITION = (
-    r"(?:(?:if|unless|except|provided|as long as|whether|not true that|false that"
-    r"|wenn|falls|sofern|ausser|es sei denn|si|sauf|a moins|salvo|excepto|a menos|tenzij|indien)\b)"
-)
-_CONDITIONAL = lazy_pattern(rf"\b{_CONDITION}|如果|若|除非")
-_LIMITED = lazy_pattern(
-    r"\b(?<!not )(?:only|solely|exclusively|nur|seulement|uniquement|solo|solamente|alleen)\b"
-    r"|只|僅|仅"
-)
-# Negations that end a clause
-_NEGATED_LATER = lazy_pattern(r"\b(?:nicht|keine?[nrsm]?|niet|geen)\b|ない|ません|なかった|않|없")
-_NEGATED_NEXT = lazy_pattern(rf"[ ,]*(?:[\w']+ )?{_NEGATION}|[ ,]*(?:\w+n't|cannot)\b|\A'?n't\b")
-_CONDITIONAL_NEXT = lazy_pattern(
-    rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) )?(?:only|{_CONDITION})"
-)
-_STATEMENT = lazy_pattern(STATEMENT_END)
-_INTERJECTED = lazy_pattern(r"\([^()]*\)|, (?:which|who|whose|where|when)\b[^,]*,")
-_SUBJECT = r"(?:it|he|she|they|we|i|you|there|this|that|these|those)"
-_CLAUSE = lazy_pattern(
-    rf"[:()：（）]|[ ]-[ ]|, (?:(?:and|or|so) )?(?={_SUBJECT}\b)|\band (?={_SUBJECT}\b)"
-    r"|\b(?:but|although|though|however|whereas|while|because|since|who|which|aber|sondern|weil|mais|pero)\b|[，、]"
+# Words of an adverbial that a quotation may end with
+_ADVERBIAL = 6
+_INTERJECTED = lazy_pattern(
+    r"\([^()]*\)|, (?:which|who|whose|where|when|qui|dont|que|который|которая|которое|die|der|das)"
+    r"\b[^,]*,",
+    re.IGNORECASE,
 )
 _REASON_FIRST = lazy_pattern(
-    r"\A\s*(?:since|because|although|though|while|after|before|weil|obwohl|no|nein)\b[^,]*, ?"
+    r"\A\s*(?:since|because|although|though|while|after|before|when|as|weil|obwohl|nachdem|bevor"
+    r"|als|da|parce que|comme|après que|porque|como|cuando|quando|perché|поскольку|когда|хотя)"
+    r"\b[^,]*, ?|\A\s*(?:no|nein|non|nee|nej|não|нет|لا), ",
+    re.IGNORECASE,
 )
-_NEXT_CLAUSE = lazy_pattern(r"[,;:()，、：（）]| - |\b(?:but|aber|mais|pero)\b")
+_DIGIT_FIRST = lazy_pattern(r"['$€£¥]?\d")
+_DIGIT_LAST = lazy_pattern(r"\d\Z")
 _OPERATORS = lazy_pattern(r"\b(?:AND|OR)\b")
+_IT_IS = lazy_pattern(r"\s*(?:it|this|that|which)(?:'s| is| was)?\s*", re.IGNORECASE)
+_RELATIVE = lazy_pattern(r"\s*(?:which|who|whom|whose|qui)\b", re.IGNORECASE)
+_GAP_MARKS = frozenset(",;:()、-")
+_ARABIC_AND = lazy_pattern(r"[وف]\w\w")
 
 
-def changes_what_follows(text: str) -> bool:
-    """Whether the words before a quotation negate or restrict it."""
-    *_, sentence = _STATEMENT.split(text[-REACH:])
-    if _CONDITIONAL.search(sentence):
+def changes_what_follows(text: str, quoted: str) -> bool:
+    """Whether the words before a quotation negate, restrict or weaken it."""
+    sentence = _last_sentence(text[-REACH:])
+    language = language_of_text(f"{sentence} {quoted}")
+    before = SentencePart(sentence, language)
+    if before.says_nothing:
+        return False
+    if before.is_conditional and not _contrasts(before):
+        return True
+    if before.ends_in_quantifier or _continues_number(before, SentencePart(quoted, language)):
         return True
     main = _REASON_FIRST.sub("", _INTERJECTED.sub(",", sentence), count=1)
-    *_, clause = _CLAUSE.split(main)
-    return any(changes.search(clause) for changes in (_NEGATED, _LIMITED))
-
-
-def changes_what_precedes(text: str) -> bool:
-    """Whether the words behind a quotation negate or restrict it."""
-    sentence, *_ = _STATEMENT.split(text[:REACH], maxsplit=1)
-    clause, *_ = _NEXT_CLAUSE.split(sentence, maxsplit=1)
-    if _NEGATED_NEXT.match(sentence) or _CONDITIONAL_NEXT.match(sentence):
+    clause = SentencePart(main, language).last_clause()
+    if clause.ends_in_hedge:
         return True
-    return any(changes.search(clause) for changes in (_NEGATED_LATER, _CONDITIONAL, _LIMITED))
+    if _begins_clause(before, quoted) and not before.has(language.that_words):
+        return False
+    return clause.is_negated or clause.is_limited
 
 
-def changes_between(gap: str) -> bool:
-    """Whether the words that a quotation leaves out at an ellipsis negate or restrict it."""
-    first, *others = _STATEMENT.split(gap)
-    if others:
-        return changes_what_precedes(first) or changes_what_follows(others[-1])
-    return any(changes.search(gap) for changes in (_NEGATED, _CONDITIONAL, _LIMITED))
+def changes_what_precedes(text: str, quoted: str) -> bool:
+    """Whether the words behind a quotation negate, restrict or weaken it."""
+    sentence = _first_sentence(text[:REACH])
+    language = language_of_text(f"{quoted} {sentence}")
+    after = SentencePart(sentence, language)
+    if after.says_nothing:
+        return False
+    after = after.without(language.no_negations, negations.UNSPACED_NO_NEGATIONS)
+    after = after.without(language.no_conditions, restrictions.UNSPACED_CONCESSIONS)
+    before = SentencePart(quoted, language)
+    clause = after.first_clause()
+    if _is_bounded(after, before) or _is_hedged_behind(after):
+        return True
+    if _completes_ne(after, before):
+        return True
+    if clause.is_negated or clause.is_negated_behind:
+        return True
+    if clause.is_conditional or clause.is_limited:
+        return True
+    return _is_excepted(after, before)
+
+
+def changes_between(gap: str, around: str) -> bool:
+    """Whether words that a quotation leaves out within a sentence negate, restrict or weaken it."""
+    language = language_of_text(f"{around} {gap}")
+    whole = SentencePart(gap, language)
+    main = SentencePart(_INTERJECTED.sub(",", gap), language)
+    if not main.says_nothing and (main.is_negated or main.is_negated_behind):
+        return True
+    if whole.is_conditional or whole.is_limited:
+        return True
+    return main.ends_in_hedge or main.ends_in_quantifier
+
+
+def joins_clauses(gap: str, before: str, after: str) -> bool:
+    """Whether an ellipsis within a sentence joins the beginning of one clause with the end of
+    another, or with one that has a subject of its own.
+    """
+    words = SentencePart(gap, language_of_text(f"{before} {gap} {after}"))
+    borders = list(_gap_borders(words))
+    if not borders:
+        return False
+    first = borders[0].start
+    remainder = gap[borders[-1].end :]
+    if any(map(str.isalnum, remainder)):
+        if _IT_IS.fullmatch(remainder):
+            return False
+        return len(borders) > 1 or not _RELATIVE.match(gap)
+    if not any(map(str.isalnum, gap[:first])):
+        return False
+    return bool(CJK_CHARACTER.match(after.strip()[:1])) or _begins_with_subject(
+        after, words.language
+    )
+
+
+def _gap_borders(words: SentencePart) -> list[Token]:
+    """The marks and words at which clauses or words of a list meet."""
+    found: list[Token] = []
+    for at, token in enumerate(words.tokens):
+        is_border = token.text in _GAP_MARKS or bool(_ARABIC_AND.match(token.text))
+        for table in words.language.all_borders:
+            is_border = is_border or table.starts_at(words.tokens, at) > 0
+        if is_border:
+            end = token.start + 1 if _ARABIC_AND.match(token.text) else token.end
+            found.append(token._replace(end=end))
+    return found
+
+
+def _begins_with_subject(text: str, language: ClauseLanguage) -> bool:
+    """Whether a clause begins with its own subject: a pronoun, a determiner or a name."""
+    bare = text.lstrip(" '(")
+    tokens = read_tokens(bare[:50])
+    tables = (language.subjects, language.determiners)
+    return bare[:1].isupper() or any(table.starts_at(tokens, 0) > 0 for table in tables)
 
 
 def without_operators(text: str, block: str) -> str:
     """The text without "not" if that is an operator in its block, as in `NOT a AND b`."""
     is_operator = "NOT" in block and _OPERATORS.search(block)
-    return re.sub(r"\bnot\b", " ", text) if is_operator else text
+    return re.sub(r"\bNOT\b", " ", text) if is_operator else text
+
+
+def negates_list(lead: str) -> bool:
+    """Whether what introduces a list negates its items, or is a condition for them: "Never:",
+    "If it rains:", "You may leave if:".
+    """
+    sentence = _last_sentence(lead.strip("#>*_ :")[-REACH:])
+    language = language_of_text(sentence)
+    words = SentencePart(sentence, language)
+    tokens = words.tokens
+    if language.conditions.starts_at(tokens, 0):
+        return True
+    if language.conditions.ends_at(tokens, len(tokens)) >= 0:
+        return True
+    return words.without(language.without_words, "").is_negated or words.is_negated_behind
+
+
+def _last_sentence(text: str) -> str:
+    """What follows the last end of a statement."""
+    begin = max((end.end for end in statement_ends(text) if end.certain), default=0)
+    return text[begin:]
+
+
+def _first_sentence(text: str) -> str:
+    """What precedes the first end of a statement."""
+    return text[: next((end.start for end in statement_ends(text) if end.certain), len(text))]
+
+
+def _begins_clause(before: SentencePart, quoted: str) -> bool:
+    """Whether a quotation begins a clause with its own subject behind a comma or "and"."""
+    tokens = before.tokens
+    if not tokens:
+        return False
+    is_joint = before.language.and_words.ends_at(tokens, len(tokens)) >= 0
+    if not is_joint and tokens[-1].text != ",":
+        return False
+    bare = quoted.lstrip(" '(")
+    is_subject = before.language.subjects.starts_at(read_tokens(bare[:50]), 0) > 0
+    return is_subject or (bare[:1].isupper() and before.language.language != "german")
+
+
+def _contrasts(before: SentencePart) -> bool:
+    """Whether a contrast separates a condition from a quotation: "if it rains, but …"."""
+    tokens = before.tokens
+    at = before.language.contrasts.ends_at(tokens, len(tokens))
+    return at > 0 and tokens[at - 1].text == ","
+
+
+def _continues_number(before: SentencePart, quoted: SentencePart) -> bool:
+    """Whether a quotation begins with a number that words before it bound or begin."""
+    language = before.language
+    is_number = language.number_words.starts_at(quoted.tokens, 0) > 0
+    if not is_number and not _DIGIT_FIRST.match(quoted.text.lstrip()):
+        return False
+    tokens = before.tokens
+    if language.number_bounds.ends_at(tokens, len(tokens)) >= 0:
+        return True
+    end = len(tokens)
+    joint = language.number_joints.ends_at(tokens, end)
+    if joint >= 0:
+        end = joint
+    return is_number and language.number_words.ends_at(tokens, end) >= 0
+
+
+def _is_bounded(after: SentencePart, quoted: SentencePart) -> bool:
+    """Whether the words behind a quotation continue its number, or bound it."""
+    language = after.language
+    tokens = after.tokens
+    first = 1 if tokens and tokens[0].text == "," else 0
+    for at in (first, first + 1):
+        if language.bounds_behind.starts_at(tokens, at):
+            return True
+    if _continues_unspaced_number(after.text.lstrip(), quoted.text):
+        return True
+    is_number = language.number_words.ends_at(quoted.tokens, len(quoted.tokens)) >= 0
+    if not is_number and not _DIGIT_LAST.search(quoted.text):
+        return False
+    if language.number_bounds_behind.starts_at(tokens, 0):
+        return True
+    at = language.number_joints.starts_at(tokens, 0)
+    return language.number_words.starts_at(tokens, at) > 0
+
+
+def _continues_unspaced_number(after: str, quoted: str) -> bool:
+    """Whether Chinese or Japanese words behind a quotation bound its number."""
+    if after[:1].isascii():
+        return False
+    if quoted[-1:] in quantities.CJK_NUMERALS and after[:1] in quantities.CJK_MORE:
+        return True
+    return bool(unspaced_words(quantities.UNSPACED_BOUNDS_BEHIND).match(after))
+
+
+def _is_hedged_behind(after: SentencePart) -> bool:
+    """Whether the words behind a quotation say that it is only reported or possible."""
+    tokens = [token for token in after.tokens if token.text not in ",(-"]
+    for at in (0, 1):
+        if after.language.hedges_behind.starts_at(tokens, at):
+            return True
+    return after.first_clause().has_unspaced(hedges.UNSPACED_HEDGES_BEHIND)
+
+
+def _completes_ne(after: SentencePart, quoted: SentencePart) -> bool:
+    """Whether "ne" in a French quotation is completed behind it: "il ne boit | que du vin"."""
+    last = [token.text for token in quoted.tokens[-NEAR:]]
+    if "ne" not in last and "n'" not in last:
+        return False
+    return any(after.language.ne_partners.starts_at(after.tokens, at) for at in range(3))
+
+
+def _is_excepted(after: SentencePart, quoted: SentencePart) -> bool:
+    """Whether what follows a comma, a dash or a contrast excepts or restricts: ", but not in
+    winter", ", only if". "At 9:30, not 9:45" only contrasts, and excepts nothing.
+    """
+    language = after.language
+    tokens = after.tokens
+    at = next((at for at, token in enumerate(tokens) if token.text in ",(-"), None)
+    contrasts_first = language.contrasts.starts_at(tokens, 0)
+    if at is None and not contrasts_first:
+        return False
+    begin = contrasts_first if contrasts_first and (at is None or at > 0) else (at or 0) + 1
+    begin += language.contrasts.starts_at(tokens, begin) or language.and_words.starts_at(
+        tokens, begin
+    )
+    for table in (language.limits, language.conditions):
+        if table.starts_at(tokens, begin):
+            return True
+    if at not in (None, 0) and not contrasts_first:
+        return False
+    size = language.not_words.starts_at(tokens, begin)
+    if not size:
+        return False
+    is_bare = tokens[0].text in ",(-" and begin == 1
+    return not is_bare or _is_adverbial(tokens[begin + size :], quoted, language)
+
+
+def _is_adverbial(rest: Sequence[Token], quoted: SentencePart, language: ClauseLanguage) -> bool:
+    """Whether words begin with a preposition that is not that of the quotation's last words."""
+    if not rest:
+        return True
+    last = [token.text for token in quoted.tokens[-_ADVERBIAL:]]
+    return language.prepositions.starts_at(rest, 0) > 0 and rest[0].text not in last

@@ -9,21 +9,43 @@ is one word with its sign, separators and unit, `10²` is not `102`, and `2*3` i
 
 import html
 import re
+import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator
 from typing import NamedTuple
 
+from zkchat_cli.citations.accents import Accents, bare_letter
+from zkchat_cli.citations.hidden_characters import without_hidden
+from zkchat_cli.citations.quotable_words import SPACELESS, UNIT
 from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.plain_text import BLOCK_TAGS, ENTITY
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.words import find_cjk, fold
+from zkchat_cli.text.words import find_cjk
 
 _ALIKE = {
-    **dict.fromkeys('‘’‚‛“”„‟«»‹›「」『』﹁﹂"＂´', "'"),
-    **dict.fromkeys("‐‑‒–—―−⁻", "-"),
-    **dict.fromkeys("*_`~\\\u00ad\u200b\u200c\u200d\u2060\ufeff\ufe0e\ufe0f™®", ""),
+    **dict.fromkeys('‘’‚‛“”„‟«»‹›「」『』﹁﹂"＂´❛❜❝❞〝〞〟′ʹʺʻʼ׳״＇', "'"),
+    **dict.fromkeys("‐‑‒–—―−⁻⸗⸚⸺⸻﹘﹣－⁃", "-"),
+    **dict.fromkeys("*_`~\\™®ـ", ""),
 }
 _TYPOGRAPHY = lazy_pattern(f"[{re.escape(''.join(_ALIKE))}]")
+_LONG_DASH = lazy_pattern(r"(?<=[^\W\d])(?:[ \t]*[—―⸺⸻]+[ \t]*|-{2,3}| -{2,3} )(?=[^\W\d])")
+"""A dash between words that is longer than a hyphen: with spaces or not."""
+_INCHES = lazy_pattern(r"(?<=[0-9])(?:″|''|\"(?![^\W\d]))")
+_SPACE_IN_MARKS = lazy_pattern(
+    r"(?<=[«‹])[ \u00a0\u202f](?=\S)|[\u00a0\u202f](?=[»›])|(?<=\S) (?=[»›](?!\w))"
+)
+_SPACE_BEFORE_SIGN = lazy_pattern(
+    rf"(?<=\d) (?=(?:[%‰€£¥]|°[cfCF]?|{UNIT})(?![^\W_]))|(?<=[\w'»”)]) (?=[:;!?](?:\s|'|\Z))"
+    r"|(?<=[$€£¥§]) (?=\d)",
+    re.IGNORECASE,
+)
+_SPACELESS_CHARACTER = lazy_pattern(f"[{SPACELESS}]")
+_SPACE_WITHOUT_MEANING = lazy_pattern(f"(?<=[{SPACELESS}]) | (?=[{SPACELESS}])")
+"""The space before a unit, and before a colon in French."""
+_STRUCK_OUT = lazy_pattern(
+    r"(?P<code>`[^`\n]*+`)|(?<!~)~~(?=[^\s~])(?:(?!\n[ \t]*\n|~~).)+(?<=\S)~~(?!~)"
+    r"|<(?P<tag>del|s|strike)>(?:(?!\n[ \t]*\n).)*?</(?P=tag)>",
+    re.DOTALL | re.IGNORECASE,
+)
 _RAISED = lazy_pattern("(?<=[0-9])(?=[²³¹⁰⁴-⁹⁺⁻])")
 _LOWERED = lazy_pattern("(?<=[0-9])(?=[₀-₉])")
 _FRACTION = lazy_pattern("(?<=[0-9])(?=[¼-¾⅐-⅞])")
@@ -59,72 +81,70 @@ _EMPHASIS = lazy_pattern(
 """Emphasis of words, even within a word: `the*inner*word`."""
 _HIGHLIGHT = lazy_pattern(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
 
-_SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
-"""Scripts without spaces between words. Korean has them."""
-_KATAKANA = "\u30a1-\u30fa\u30fc"
-_UNIT = (
-    r"(?:%|‰|°[cfk]?|[$€£¥₹]|mega(?:wh?|v|a|pa|j|g|l)|[kmgt]i?byte"
-    r"|[kmgtcdnpμ]?(?:wh|wp|w|g|m|l|s|v|hz|b|j|n|pa|k|ah|bar|bit|cal|mol|ω)(?:\^?[23])?"
-    r"(?:/[a-z]+)?|h|ha|ft|lbs?|oz|min|sec|ppm|rpm|db|ps|hp|mph|inch(?:es)?"
-    r"|eur|euros?|usd|dollars?|gbp|pounds?|chf|per ?cent|prozent"
-    r"|degrees?|grad|hundred|thousand|million(?:en)?|billion|trillion|tausend|milliarden?|mio|mrd)"
-)
-_LETTERS = rf"(?:[^\W{_SPACELESS}]|[\u0900-\u0963\u0966-\u0dff])++"
-_SIGN = r"(?:(?<![\w)%°-])(?:[-+.]|[±≈≤≥<>]\ ?)(?=[$€£¥₹.]?\ ?\d)\.?)"
-_JOINED = (
-    r"(?:(?<=[^\W\d_])'(?=[^\W\d_])|\.(?=\w)|(?<=\d)[,:'/^*×·⁄]-?(?=\d)|(?<=\d)-(?=\d)"
-    r"|(?<=\d)(?<!\d{4})\ (?=\d{3}(?!\d))"
-    r"|(?<=enty|irty|orty|ifty|ixty|ghty|nety)-)"
-)
-_QUOTABLE_WORD = lazy_pattern(
-    rf"[{_KATAKANA}]+|{_SIGN}?(?:[$€£¥₹]\ "
-    rf"?(?=[\d.]))?{_LETTERS}(?:{_JOINED}{_LETTERS})*(?:(?<=\d)[ -]?{_UNIT}(?!{_LETTERS}))?"
-)
-_SPACELESS_CHARACTER = lazy_pattern(f"[{_SPACELESS}]")
-_SPACE_WITHOUT_MEANING = lazy_pattern(f"(?<=[{_SPACELESS}]) | (?=[{_SPACELESS}])")
-_PLAIN_BORDER = lazy_pattern(r"(?<![0-9] )(?<= )(?=[a-z])|(?<=[a-z])(?:[ )]|[.,;:!?](?: |\Z))")
-"""The border of a word without digits, as most are: looking for all words around a position takes
-an eighth of the verification.
-"""
-# Characters on each side of a position that decide whether it is inside a word
-BORDER_REACH = 80
+# Between the cells of a row, and the items of a list that is quoted on one line
+_CELL_BORDER = "\x1f"
+_CELL_TAGS = BLOCK_TAGS - {"br"}
 
 
 class NormalizedText(NamedTuple):
-    """A text normalized for comparison on one line, and where each line of the original begins in
-    it.
+    """A text normalized for comparison on one line, and where each line of the original, and each
+    cell within a line, begins in it. `accents`: its letters with their accents.
     """
 
     text: str
     starts: list[int]
+    cells: list[int]
+    accents: Accents
 
     def line_at(self, position: int) -> int:
         """The line of the original, from 0."""
         return bisect_right(self.starts, position) - 1
 
+    @property
+    def written(self) -> str:
+        """The text with case and accents, each letter where it is in `text`."""
+        return self.accents.written
+
 
 def normalize_source(text: str) -> NormalizedText:
-    """The text as it is written."""
-    return _normalize(_QUOTED_LINE.sub("", text))
+    """The text as it is written, without what is struck out."""
+    return _normalize(_QUOTED_LINE.sub("", without_struck_out(without_hidden(text))))
 
 
-def normalize_rendered(text: str) -> NormalizedText:
-    """The text of a note as a reader sees it."""
-    return normalize_quoted(
-        ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(_tag_text, text))
-    )
+def normalize_rendered(text: str, *, struck_out: bool = False) -> NormalizedText:
+    """The text of a note as a reader sees it; `struck_out`: with what is struck out."""
+    shown = without_hidden(text)
+    shown = shown if struck_out else without_struck_out(shown)
+    shown = _unescape(_TAG.sub(_tag_text, shown))
+    return _normalize_markdown(shown)
 
 
 def normalize_quoted(text: str) -> NormalizedText:
     """A quotation of what a reader sees, which is without HTML; it may have the Markdown of the
     note.
     """
+    return _normalize_markdown(without_struck_out(without_hidden(text)))
+
+
+def _normalize_markdown(text: str) -> NormalizedText:
     rendered = inline.replace_wikilinks(
         _BLOCK.sub(_without_block_marks, text), lambda link: link.shown(folders=True)
     )
-    rendered = inline.show_links(_BULLET.sub(" ", _ROW.sub(" ", rendered)))
+    rendered = _BULLET.sub(_CELL_BORDER, _ROW.sub(_CELL_BORDER, rendered))
+    rendered = inline.show_links(rendered)
     rendered = _EMPHASIS.sub(r"\2", _FOOTNOTE.sub("", rendered))
     return _normalize(_HIGHLIGHT.sub("", rendered))
+
+
+def without_struck_out(text: str) -> str:
+    """The text without what its author has struck out; code stays."""
+    if "~~" not in text and "</" not in text:
+        return text
+    return _STRUCK_OUT.sub(lambda found: found["code"] or "\n" * found[0].count("\n"), text)
+
+
+def _unescape(text: str) -> str:
+    return ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
 def task_states(text: str) -> list[str]:
@@ -139,6 +159,8 @@ def _tag_text(tag: re.Match[str]) -> str:
         return tag["address"] or tag[0]
     if tag[0].lower().startswith("<sup") and tag.string[tag.start() - 1 : tag.start()].isdigit():
         return "^"
+    if name.lower() in _CELL_TAGS:
+        return _CELL_BORDER
     return " " if name.lower() in BLOCK_TAGS else ""
 
 
@@ -153,42 +175,104 @@ def _without_block_marks(marks: re.Match[str]) -> str:
     return "" if _ITEM.match(before) or before[:1] in "#| \t" else marks[0]
 
 
-def find_words(
-    text: NormalizedText, words: str, start: int = 0, end: int | None = None
-) -> Iterator[int]:
-    """Where the normalized words are in the text, from border to border of its words."""
-    at = text.text.find(words, start, end)
-    while at >= 0:
-        if is_word_border(text.text, at) and is_word_border(text.text, at + len(words)):
-            yield at
-        at = text.text.find(words, at + 1, end)
-
-
-def is_word_border(text: str, at: int) -> bool:
-    """Whether no word of a normalized text goes on at this position."""
-    if not 0 < at < len(text) or _PLAIN_BORDER.match(text, at):
-        return True
-    words = _QUOTABLE_WORD.finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
-    return not any(word.start() < at < word.end() for word in words)
-
-
 def _normalize(text: str) -> NormalizedText:
-    plain = _TYPOGRAPHY.sub(_plain_mark, _CASED_UNIT.sub(_spelled_unit, text))
+    plain = _CASED_UNIT.sub(_spelled_unit, _with_plain_spaces(text))
+    plain = _TYPOGRAPHY.sub(_plain_mark, plain)
     if not plain.isascii():
         plain = _FRACTION.sub(" ", _LOWERED.sub("_", _RAISED.sub("^", plain)))
-    plain = fold(plain)
+        plain = unicodedata.normalize("NFKC", plain).replace("⁄", "/")
+    return _folded(_join_lines(plain))
+
+
+def _with_plain_spaces(text: str) -> str:
+    """The text without spaces of a kind of dash or quotation marks, and inches as two marks."""
+    if '"' in text or "″" in text or "''" in text:
+        text = _INCHES.sub(_inches, text)
+    if not text.isascii():
+        text = _SPACE_IN_MARKS.sub("", text)
+    return _LONG_DASH.sub(" - ", text)
+
+
+def _inches(mark: re.Match[str]) -> str:
+    """Two marks for inches; but a straight mark that may close a quotation stays."""
+    if mark[0] == '"':
+        text = mark.string
+        line_start = text.rfind("\n", 0, mark.start()) + 1
+        if text.count('"', line_start, mark.start()) % 2:
+            return mark[0]
+    return "''"
+
+
+class _JoinedLines(NamedTuple):
+    """The lines of a text as one, and where each line and each cell begins in it."""
+
+    text: str
+    starts: list[int]
+    cells: list[int]
+
+
+def _join_lines(plain: str) -> _JoinedLines:
     has_cjk = bool(find_cjk(plain))
-    joined = ""
+    pieces: list[str] = []
     starts: list[int] = []
+    cells: list[int] = []
+    last = ""
+    size = 0
     for line in plain.split("\n"):
-        bare = " ".join(line.split())
-        if has_cjk:
-            bare = _SPACE_WITHOUT_MEANING.sub("", bare)
-        if bare and joined and not (has_cjk and _joins_without_space(joined, bare)):
-            joined += " "
-        starts.append(len(joined))
-        joined += bare
-    return NormalizedText(joined, starts)
+        is_first = True
+        for cell in line.split(_CELL_BORDER):
+            bare = _SPACE_BEFORE_SIGN.sub("", " ".join(without_hidden(cell).split()))
+            if has_cjk:
+                bare = _SPACE_WITHOUT_MEANING.sub("", bare)
+            if bare and last and not _joins_closely(last, bare, has_cjk=has_cjk):
+                pieces.append(" ")
+                size += 1
+            (starts if is_first else cells).append(size)
+            is_first = False
+            pieces.append(bare)
+            size += len(bare)
+            last = bare[-2:] or last
+    return _JoinedLines("".join(pieces), starts, cells)
+
+
+def _joins_closely(before: str, after: str, *, has_cjk: bool) -> bool:
+    """Whether no space belongs between two lines."""
+    if has_cjk and _joins_without_space(before, after):
+        return True
+    if not before[-1].isdigit() and after[0] not in ":;!?":
+        return False
+    return _SPACE_BEFORE_SIGN.search(f"{before} {after[:20]}") is not None
+
+
+def _folded(joined: _JoinedLines) -> NormalizedText:
+    """The joined lines in lower case and without accents, which are kept beside them."""
+    text, starts, cells = joined
+    if text.isascii():
+        return NormalizedText(text.lower(), starts, cells, Accents(text, {}))
+    bare = {character: bare_letter(character) for character in set(text)}
+    if all(len(letters) == 1 for letters in bare.values()):
+        lowered = text.translate({ord(c): letter for c, letter in bare.items()})
+        return NormalizedText(lowered, starts, cells, Accents(text, {}))
+    letters: list[str] = []
+    written: list[str] = []
+    loose: dict[int, str] = {}
+    positions = [0]
+    size = 0
+    for character in text:
+        own = bare[character]
+        letters.append(own)
+        size += len(own)
+        positions.append(size)
+        if own:
+            written.append(character if len(own) == 1 else own)
+        else:
+            loose[size - 1] = loose.get(size - 1, "") + character
+    return NormalizedText(
+        "".join(letters),
+        [positions[at] for at in starts],
+        [positions[at] for at in cells],
+        Accents("".join(written), loose),
+    )
 
 
 def _joins_without_space(before: str, after: str) -> bool:

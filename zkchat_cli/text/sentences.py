@@ -5,6 +5,8 @@ Quotation marks, brackets and emphasis that close behind the mark belong to the 
 """
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -19,11 +21,21 @@ SENTENCE_END = rf"[.!?…](?={CLOSING}*+\s)|[。！？]"
 """The mark that ends a sentence before another one. In a text that ends with its last sentence,
 nothing shows whether that is complete.
 """
-STATEMENT_END = (
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)"
-    r"[.!?…;][\"')\]]*(?:\s|\Z|(?=[\u3040-\u9fff-]))|[。！？；]"
+_STATEMENT_MARK = lazy_pattern(
+    r"""(?:[.!?…;؛؟۔।]+["'”’)\]»]*(?=\s|\Z)|(?:[!?;…]|(?<!\d)\.)["'”’)\]»]*(?=[\u3040-\u9fff])"""
+    r"""|[。！？；｡]+["'”’）)」』]*)"""
 )
-"""The end of a statement in a text without case and typography; a semicolon ends one, too."""
+"""What may end a statement; a semicolon ends one, too."""
+_TITLE = lazy_pattern(r"\b(?:dr|mr|mrs|ms|prof|st|hr|fr|sr|sra|dra|mme|mlle)\.\Z", re.IGNORECASE)
+_SHORTENED = lazy_pattern(
+    r"\b(?:e\.g|i\.e|etc|cf|vs|approx|fig|pp|p|vol|no|nr|ca|z\. ?b|u\. ?a|d\. ?h|bzw|evtl|ggf"
+    r"|inkl|usw|vgl|ex|т\. ?е|т\. ?д|т\. ?п|др|см|стр|г|гг|pág|núm|aprox|env|min|max|al|incl|\w)"
+    r"\.\Z",
+    re.IGNORECASE,
+)
+_ORDINAL = lazy_pattern(r"\b(?:am|im|vom|zum|beim|de[mnrs]|das|die) \d\d?\.\Z", re.IGNORECASE)
+# Characters before a point that decide whether it ends a statement
+_STATEMENT_TAIL = 12
 _FINAL_END = lazy_pattern(rf"[.!?…](?={CLOSING}*+(?:\s|\Z))|[。！？\n]")
 # Not » and 」: what follows `says «words.»` belongs to the sentence more often than not
 _NEXT_SENTENCE = lazy_pattern(
@@ -52,6 +64,37 @@ def split_sentences(paragraph: str) -> list[str]:
             begin = end.end()
     pieces.append(paragraph[begin:].strip())
     return [piece for piece in pieces if piece[:1].isalnum() or any(map(str.isalnum, piece))]
+
+
+class StatementEnd(NamedTuple):
+    """Where the marks that end a statement begin and end. One behind an abbreviation is not
+    `certain`.
+    """
+
+    start: int
+    end: int
+    certain: bool = True
+
+
+def statement_ends(text: str) -> Iterator[StatementEnd]:
+    """The ends of the statements in a text on one line. An ellipsis ends none if the sentence
+    continues behind it.
+    """
+    for mark in _STATEMENT_MARK.finditer(text):
+        start, end = mark.span()
+        following = text[end : end + 2].lstrip()[:1]
+        if mark[0][:2] in ("..", "…") or mark[0][:1] == "…":
+            if following.islower() or following >= "\u3040":
+                continue
+        elif mark[0][0] == ".":
+            tail = text[max(0, start - _STATEMENT_TAIL) : start + 1]
+            continues = following.islower() or following.isdigit()
+            is_short = _SHORTENED.search(tail) is not None
+            if _TITLE.search(tail) or _ORDINAL.search(tail) or (is_short and continues):
+                continue
+            yield StatementEnd(start, end, certain=not is_short)
+            continue
+        yield StatementEnd(start, end)
 
 
 def ends_as_sentence(text: str) -> bool:

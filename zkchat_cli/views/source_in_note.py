@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from zkchat_cli.citations.quotes import quote_ranges
+from zkchat_cli.citations.omissions import quote_ranges
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.chunk_budget import CUT_MARK

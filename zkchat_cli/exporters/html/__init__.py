@@ -21,7 +21,7 @@ from markupsafe import Markup, escape
 from zkchat_cli import __version__
 from zkchat_cli.citations.cited_marks import cited_marks
 from zkchat_cli.citations.marks import CitationMark
-from zkchat_cli.citations.quotes import quote_ranges
+from zkchat_cli.citations.omissions import quote_ranges
 from zkchat_cli.context.message_priority import describe_priority
 from zkchat_cli.exporters import base
 from zkchat_cli.exporters.html.markdown import render_markdown
