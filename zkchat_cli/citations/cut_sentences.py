@@ -256,24 +256,27 @@ def _is_excepted(after: SentencePart, quoted: SentencePart) -> bool:
     """
     language = after.language
     tokens = after.tokens
-    at = next((at for at, token in enumerate(tokens) if token.text in ",(-"), None)
-    contrasts_first = language.contrasts.starts_at(tokens, 0)
-    if at is None and not contrasts_first:
+    contrast = language.contrasts.starts_at(tokens, 0)
+    begin = contrast or _behind_first_mark(tokens)
+    if begin == 0:
         return False
-    begin = contrasts_first if contrasts_first and (at is None or at > 0) else (at or 0) + 1
-    begin += language.contrasts.starts_at(tokens, begin) or language.and_words.starts_at(
+    joint = language.contrasts.starts_at(tokens, begin) or language.and_words.starts_at(
         tokens, begin
     )
-    for table in (language.limits, language.conditions):
-        if table.starts_at(tokens, begin):
-            return True
-    if at not in (None, 0) and not contrasts_first:
-        return False
+    begin += joint
+    if language.limits.starts_at(tokens, begin) or language.conditions.starts_at(tokens, begin):
+        return True
+    # A negation counts where the quotation ends, a restriction also behind some more words
     size = language.not_words.starts_at(tokens, begin)
-    if not size:
+    if not size or (not contrast and tokens[0].is_word):
         return False
-    is_bare = tokens[0].text in ",(-" and begin == 1
-    return not is_bare or _is_adverbial(tokens[begin + size :], quoted, language)
+    return bool(contrast or joint) or _is_adverbial(tokens[begin + size :], quoted, language)
+
+
+def _behind_first_mark(tokens: Sequence[Token]) -> int:
+    """The index of the token behind the first comma, bracket or dash; 0 if there is none."""
+    marks = (at + 1 for at, token in enumerate(tokens) if token.text in ",(-")
+    return next(marks, 0)
 
 
 def _is_adverbial(rest: Sequence[Token], quoted: SentencePart, language: ClauseLanguage) -> bool:
