@@ -127,6 +127,24 @@ def test_sources_are_the_same_when_the_conversation_is_resumed(
     assert slash_output("/sources 1", app.reopen(session)) == slash_output("/sources 1", session)
 
 
+def test_all_excerpts_are_listed_by_the_call_that_found_them(
+    app: AppFixture, session: ZkChatSession
+) -> None:
+    report_of(session.send("And [[Limiting]]?"))
+    text = slash_output("/sources all", app.reopen(session))
+    first, excerpt, *_ = text.splitlines()
+    assert first == 'turn 1, find_excerpts "compost heap": 1 excerpt'
+    assert excerpt == "  [1] [[Compost]]   Garden/Compost.md:1-3"
+    assert text == slash_output("/sources all", session)
+    app.settings = Config()
+    other = app.session(DeltaModel([reply("Yes.")]))
+    assert slash_output("/sources all", other) == "Nothing has been found yet."
+    report_of(other.send("And [[Limiting]]?"))
+    assert slash_output("/sources all", other) == (
+        "turn 1, with the question: 1 excerpt\n  [1] [[Limiting]]   Queries/Limiting.md:1-3"
+    )
+
+
 def test_an_answer_without_citations_has_no_sources(app: AppFixture) -> None:
     one = app.session(DeltaModel([reply("Hello.")]))
     assert "no answer yet" in slash_error("/sources", one).message
@@ -319,7 +337,7 @@ def test_why_of_a_name_that_several_have_asks_for_a_path(app: AppFixture) -> Non
 
 
 def test_documents_are_offered_while_typing(session: ZkChatSession) -> None:
-    assert values("sources", session) == ["1"]
+    assert values("sources", session) == ["1", "all"]
     assert values("why", session) == ["[[Compst]]", "Filters.md", "Garden/Compost.md"]
 
 

@@ -90,7 +90,7 @@ def trace_documents(messages: Sequence[ZkChatMessage]) -> dict[str, Provenance]:
     mentions.
     """
     documents: dict[str, Provenance] = {}
-    for turn, message in _with_turns(messages):
+    for turn, message in with_turns(messages):
         passages = _found_passages(message)
         found = aggregate_documents(passages)
         for reference in (*message.references, *found):
@@ -130,7 +130,7 @@ def _rank_by_document(passages: Iterable[ContentChunk]) -> dict[str, dict[int, C
 def find_citations(number: int, messages: Sequence[ZkChatMessage]) -> list[TurnCitation]:
     """Every citation of the chunk with this number, with its turn."""
     found: list[TurnCitation] = []
-    for turn, message in _with_turns(messages):
+    for turn, message in with_turns(messages):
         same_number = [each for each in message.citations if each.number == number]
         found += [TurnCitation(turn, citation) for citation in same_number]
     return found
@@ -170,7 +170,7 @@ def _document_names(messages: Iterable[ZkChatMessage]) -> dict[str, set[str]]:
     return names
 
 
-def _with_turns(messages: Sequence[ZkChatMessage]) -> Iterator[tuple[int, ZkChatMessage]]:
+def with_turns(messages: Sequence[ZkChatMessage]) -> Iterator[tuple[int, ZkChatMessage]]:
     """Each message with the number of its turn, counted by user messages."""
     turn = 0
     for message in messages:

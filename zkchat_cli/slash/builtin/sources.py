@@ -12,6 +12,7 @@ from zkchat_cli.slash.base import Lines, Topic, declare_command
 from zkchat_cli.slash.lookups import last_answer, note_text, numbered_chunk
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.call_excerpts import call_excerpt_lines
 from zkchat_cli.views.provenance import citation_lines
 from zkchat_cli.views.source_in_note import chunk_lines, locate_chunk
 from zkchat_cli.views.sources import (
@@ -21,15 +22,19 @@ from zkchat_cli.views.sources import (
 )
 from zkchat_cli.views.text import IN_CHAT, StyledLine, StyledSpan, styled_line
 
+ALL = "all"
+
 
 def sources(session: ZkChatSession, argument: str) -> Lines:
     """List the sources of the last answer; N shows excerpt N and its quotations.
 
     The excerpt is shown in the note as it is now, with its quotations marked and the answers that
-    cite it.
+    cite it. `all` lists the excerpts of the conversation by the tool call that found them.
     """
     if not argument:
         return _last_sources(session)
+    if argument == ALL:
+        return _excerpts_by_call(session)
     chunk = numbered_chunk(session, argument)
     if chunk is None or chunk.number is None:
         valid = ", ".join(number_ranges(session.state.references.numbers))
@@ -56,6 +61,19 @@ def _last_sources(session: ZkChatSession) -> list[StyledLine]:
     return lines or [styled_line("The last answer has no sources.")]
 
 
+def _excerpts_by_call(session: ZkChatSession) -> list[StyledLine]:
+    """The excerpts that each tool call of the conversation found, and those that came with a
+    question.
+    """
+    references = session.state.references
+    lines: list[StyledLine] = []
+    for turn, message in provenance.with_turns(session.history):
+        found = references.get_chunks_of_tool(message.tool_call_id or message.id)
+        if found:
+            lines += call_excerpt_lines(turn, message, found, session.vault.link_name)
+    return lines or [styled_line("Nothing has been found yet.")]
+
+
 def _excerpt_lines(
     session: ZkChatSession, chunk: ContentChunk, number: int
 ) -> Iterator[StyledLine]:
@@ -80,10 +98,13 @@ def _excerpt_lines(
 
 
 def _source_numbers(session: ZkChatSession) -> list[str]:
-    """The numbers of all sources, those of the last answer first."""
+    """The numbers of all sources, those of the last answer first, and `all` if there are any."""
     references = session.state.references
     latest = [chunk.number for chunk in references.get_latest_referenced_chunks()]
-    return [str(number) for number in dict.fromkeys((*latest, *references.numbers))]
+    numbers = [str(number) for number in dict.fromkeys((*latest, *references.numbers))]
+    return [*numbers, ALL] if numbers else []
 
 
-COMMAND = declare_command(sources, Topic.SOURCES, order=20, argument="[N]", values=_source_numbers)
+COMMAND = declare_command(
+    sources, Topic.SOURCES, order=20, argument="[N | all]", values=_source_numbers
+)
