@@ -281,7 +281,7 @@ def test_a_folder_is_imported_and_a_session_that_grew_adds_only_what_is_new(
     assert "left out: " + str(folder / "broken.jsonl: line 2") in first.err
     assert first.json["messages"] == 4
     (folder / "broken.jsonl").unlink()
-    assert "Nothing new" in zkchat("context", "import", "--from", "claude-code", str(folder)).out
+    assert "already here" in zkchat("context", "import", "--from", "claude-code", str(folder)).out
     elsewhere = zkchat(
         "context",
         "import",

@@ -8,10 +8,12 @@ from typing import NamedTuple
 from zkchat_cli.app import factory
 from zkchat_cli.app.factory import App
 from zkchat_cli.cli.command import CommandContext, read_input
+from zkchat_cli.cli.stored_copy import find_stored_copy
 from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError
 from zkchat_cli.importers import read_conversations, session_importers
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.store.port import SessionStore
 
 # Most messages of an import that are embedded at once, in about half a minute
 MOST_EMBEDDED = 2_000
@@ -66,40 +68,70 @@ def import_files(
     for file in files:
         data = read_input(str(file), MAX_IMPORT, expected)
         try:
-            kind, archives = _read_archives(data, file, app, program, now)
-            new = app.store.restore(archives)
+            read = _read_archives(data, file, app, program, now)
+            kind = read.kind
+            imported += _store_new(app.store, read)
         except (StoreError, UsageError) as e:
             if program:
                 e.message = f"{file}: {e.message}"
             if isinstance(e, StoreUnwritable) or len(files) == 1:
                 raise
             ctx.screen.warn(f"left out: {e.message}")
-            continue
-        for archive, messages in zip(archives, new, strict=True):
-            imported.append(ImportedConversation(archive.conversation, messages))
     return Import(kind, imported)
 
 
-def _read_archives(
-    data: bytes, file: Path, app: App, program: str | None, now: str
-) -> tuple[str, list[ConversationArchive]]:
-    """The format of a file, and its conversations.
+class _ReadFile(NamedTuple):
+    """The format of a file, its conversations, and the ids that were made for them."""
+
+    kind: str
+    archives: list[ConversationArchive]
+    made_ids: set[str]
+
+
+def _store_new(store: SessionStore, read: _ReadFile) -> list[ImportedConversation]:
+    """Store what is new of the conversations of a file. One that is stored under another id is not
+    stored again.
+    """
+    new: list[ConversationArchive] = []
+    imported: list[ImportedConversation] = []
+    for archive in read.archives:
+        copy = None
+        if archive.conversation.id in read.made_ids:
+            copy = find_stored_copy(store, archive)
+        if copy is not None:
+            imported.append(ImportedConversation(copy, 0))
+        else:
+            new.append(archive)
+    for archive, messages in zip(new, store.restore(new), strict=True):
+        imported.append(ImportedConversation(archive.conversation, messages))
+    return imported
+
+
+def _read_archives(data: bytes, file: Path, app: App, program: str | None, now: str) -> _ReadFile:
+    """What a file has.
 
     If their vault is not on this machine, they become conversations with this vault. Raises
     UsageError for a file that is not valid.
     """
     root = str(app.vault.root)
+    made_ids: set[str] = set()
+
+    def make_id() -> str:
+        id_ = factory.new_id()
+        made_ids.add(id_)
+        return id_
+
     if program is not None:
         kind = program
         read_session = session_importers()[program].read
         archives = [read_session(data, file.name, vault=root, now=now)]
     else:
-        kind, archives = read_conversations(data, vault=root, new_id=factory.new_id, now=now)
+        kind, archives = read_conversations(data, vault=root, new_id=make_id, now=now)
     for at, archive in enumerate(archives):
         if not Path(archive.conversation.vault).is_dir():
             here = archive.conversation.model_copy(update={"vault": root})
             archives[at] = archive.model_copy(update={"conversation": here})
-    return kind, archives
+    return _ReadFile(kind, archives, made_ids)
 
 
 def embed_messages(ctx: CommandContext, app: App, new: int) -> None:

@@ -15,9 +15,16 @@ from zkchat_cli.registry import Registry
 from zkchat_cli.store.paused_gc import paused_gc
 
 _EXPECTED = (
-    'Expected: a JSON export of zkchat, a list of {"role", "content"} or a chat_sessions.json. '
-    "Nothing was imported."
+    "Expected: an export of zkchat with --format json or context, a list of "
+    '{"role", "content"} or a chat_sessions.json. Nothing was imported.'
 )
+_FOR_PEOPLE = (
+    "Exports in md and html are for people. Export it again with --format json, which has "
+    "everything, or with --format context. Nothing was imported."
+)
+# How the exports begin that cannot be imported
+_MD = b"---\nconversation: "
+_HTML = b"<!doctype html"
 
 IMPORTERS: Registry[Importer] = Registry(__name__, "IMPORTER")
 
@@ -36,6 +43,12 @@ def read_conversations(
     Our own exports keep their ids and their vault; all others get new ids and `vault`. `now` (ISO
     8601) replaces missing times, and its zone is that of times without one. Raises UsageError.
     """
+    beginning = data.lstrip()[: len(_MD)].lower()
+    if beginning.startswith((_MD, _HTML)):
+        format_ = "md" if beginning.startswith(_MD) else "html"
+        raise UsageError(
+            f"This is an export in {format_}; context import reads json and context", _FOR_PEOPLE
+        )
     with paused_gc():
         try:
             document = json.loads(data)

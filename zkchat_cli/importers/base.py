@@ -8,14 +8,31 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from zkchat_cli.chat.turn_recorder import default_title
+from zkchat_cli.context.instructions import REMINDER
+from zkchat_cli.context.prompt_messages import FIXED_TAG, RECALLED_TAG, SUMMARY_TAG
 from zkchat_cli.errors import UsageError, value_problem
 from zkchat_cli.llm.base import parse_tool_call
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ToolCall, ZkChatMessage
+from zkchat_cli.references.document_list import FOUND_EXCERPTS, NAMED_DOCUMENTS
 from zkchat_cli.text.truncate import truncate
 
 _LONGEST_EXCERPT = 60
+
+_ADDED = (
+    "<project-memory",
+    "<user-memory",
+    "<agent-memory",
+    "<smart-memory",
+    f"<{SUMMARY_TAG}",
+    f"<{RECALLED_TAG}",
+    f"<{FIXED_TAG}",
+    NAMED_DOCUMENTS,
+    FOUND_EXCERPTS,
+    REMINDER,
+)
+"""How the texts begin that zkchat adds to a prompt and that nobody said."""
 
 Record = dict[str, Any]
 T = TypeVar("T")
@@ -57,6 +74,11 @@ class SessionImporter(NamedTuple):
 
 
 Importer = DocumentImporter | SessionImporter
+
+
+def is_added(text: str) -> bool:
+    """Whether zkchat has added this text to a prompt."""
+    return text.startswith(_ADDED)
 
 
 def validate(type_: type[T], value: Any, zone: tzinfo | None = None) -> T:

@@ -6,6 +6,9 @@ from zkchat_cli.models.messages import RetrievalMode
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.references.excerpts import format_as_text, format_tool_result
 
+# How the part begins that describes named documents, and the one with found excerpts alone
+NAMED_DOCUMENTS = "The message below refers to these documents:"
+FOUND_EXCERPTS = "Excerpts of the notes, found for the message below"
 NOT_SENT = "a picture that you were not sent: say so if the question needs it"
 
 
@@ -26,7 +29,7 @@ def describe_documents(
     present = {chunk.number for chunk in chunks}
     lines = []
     if references:
-        lines.append("The message below refers to these documents:")
+        lines.append(NAMED_DOCUMENTS)
         lines += [_describe_document(reference, present) for reference in references]
     can_read = retrieval not in ("before", "none")
     if can_read and any(_is_unread(reference, present) for reference in references):
@@ -54,7 +57,7 @@ def _describe_excerpts(
         own.update(reference.numbers)
     if own.issuperset(present):
         return "Excerpts of them"
-    return "Excerpts of the notes, found for the message below"
+    return FOUND_EXCERPTS
 
 
 def _is_unread(reference: DocumentReference, present: Collection[int | None]) -> bool:

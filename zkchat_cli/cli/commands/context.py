@@ -284,7 +284,7 @@ def import_(
         Option(
             "--file",
             metavar="FILE",
-            help="An export of zkchat, or a list of messages; - for a pipe.",
+            help="An export of zkchat in json or context, or a list of messages; - for a pipe.",
         ),
     ] = None,
     program: Annotated[
@@ -314,5 +314,15 @@ def import_(
         if messages:
             title = conversation.title or ""
             lines.append(f"{conversation.id}  {plural(messages, 'message')}  {title}")
-    text = "\n".join(lines) or "Nothing new: all of it was imported before."
-    ctx.print_result({**documents[-1], "format": found.kind, "conversations": documents}, text)
+    if known := len(documents) - len(lines):
+        lines.append(_known_line(documents, known))
+    document = {**documents[-1], "format": found.kind, "conversations": documents}
+    ctx.print_result(document, "\n".join(lines))
+
+
+def _known_line(documents: list[dict[str, Any]], known: int) -> str:
+    """Says how many of the imported conversations were stored already, or which one."""
+    if len(documents) > 1:
+        return f"already here: {plural(known, 'conversation')}"
+    [only] = documents
+    return f"{only['conversation_id']}  already here  {only['title'] or ''}"
