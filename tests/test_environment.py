@@ -2,6 +2,8 @@
 
 import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -78,3 +80,20 @@ def test_a_lock_of_another_program_ends_no_question(zkchat: Program) -> None:
     assert done.err.count("is not stored for now: ") == 1
     assert "another program keeps it locked" in done.err
     assert "what is a query?" not in zkchat("sessions", "list").out
+
+
+def test_a_pipe_that_does_not_end_is_named(zkchat: Program) -> None:
+    asking = subprocess.Popen(
+        [sys.executable, "-m", "zkchat_cli", "ask", "--no-store", "what is a filter?"],
+        cwd=zkchat.vault,
+        env=zkchat.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert asking.stderr is not None
+    assert asking.stderr.readline().startswith("zkchat: waiting for the end of standard input.")
+    answer, _ = asking.communicate("")
+    assert asking.returncode == 0
+    assert answer

@@ -2,6 +2,7 @@
 
 import re
 import sys
+import threading
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -30,6 +31,9 @@ COMMAND = command_group()
 # Exit code if the goal of --iterations was not reached
 NOT_REACHED = 1
 REACHED = ("done", "answered")
+
+# Seconds without the end of a pipe until a line says what is waited for
+SILENT_SECONDS = 1.0
 
 
 @command(
@@ -158,7 +162,7 @@ def _read_question(words: "Sequence[str]", *, is_required: bool) -> _Question:
     """The message of the arguments and of the pipe. Raises UsageError for an empty one, if a
     message `is_required`.
     """
-    piped = "" if sys.stdin.isatty() else read_piped(sys.stdin.read)
+    piped = "" if sys.stdin.isatty() else _read_pipe()
     typed = " ".join(words).strip("\n")
     text = "\n\n".join(part.strip("\n") for part in (piped, typed) if part.strip())
     if not text and is_required:
@@ -167,6 +171,26 @@ def _read_question(words: "Sequence[str]", *, is_required: bool) -> _Question:
         )
     # Piped text is data: beside a question, it must not import files
     return _Question(text, typed if typed.strip() else text)
+
+
+def _read_pipe() -> str:
+    """The text on standard input; if its end does not come soon, a line says so."""
+    waiting = threading.Timer(SILENT_SECONDS, _remark_waiting)
+    waiting.daemon = True
+    waiting.start()
+    try:
+        return read_piped(sys.stdin.read)
+    finally:
+        waiting.cancel()
+
+
+def _remark_waiting() -> None:
+    print(  # noqa: T201
+        "zkchat: waiting for the end of standard input. If nothing comes from there, add "
+        "</dev/null to the command.",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _with_approval(
