@@ -186,8 +186,7 @@ def _read_pipe() -> str:
 
 def _remark_waiting() -> None:
     print(  # noqa: T201
-        "zkchat: waiting for the end of standard input. If nothing comes from there, add "
-        "</dev/null to the command.",
+        "zkchat: waiting for the end of standard input. Add </dev/null if it has no end.",
         file=sys.stderr,
         flush=True,
     )
