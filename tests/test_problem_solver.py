@@ -132,6 +132,18 @@ def test_the_model_is_told_the_rules_and_a_file_is_sent_once(app: AppFixture) ->
     assert [sum("Buy slates." in text for text in prompt) for prompt in texts] == [1, 1, 1]
 
 
+def test_a_step_gets_passages_about_what_the_last_one_lacked(app: AppFixture) -> None:
+    half = reply("Filters are joined with AND.\n\nMissing: how long a compost heap takes.")
+    model = DeltaModel(calls=[half, reply("All.\nDONE")])
+    session = app.session(model, retrieval="before")
+    solver = IterativeProblemSolver(session, "How are filters joined?", 3)
+    report_of(solver.run_step())
+    report_of(solver.run_step())
+    first, second = (message for message in session.history if message.role == "user")
+    assert "Garden/Compost.md" not in {chunk.relative_path for chunk in first.chunks}
+    assert second.chunks[0].relative_path == "Garden/Compost.md"
+
+
 def test_a_goal_for_an_agent_gets_that_agent_in_each_step(zkchat: Program, script: Script) -> None:
     model = script(HALF, WHOLE)
     zkchat("agent", "create", "critic", "--model", model)

@@ -18,8 +18,9 @@ from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
 
-# Most characters of the goal that each further step repeats
+# Most characters of the goal that each further step repeats, and of what is searched for
 MAX_REPEATED = 500
+MAX_SEARCHED = 300
 _INSTRUCTIONS = """\
 The user wants a goal reached, in at most {limit} answers of yours. Make as much progress in each \
 as you can. If the goal is reached, give the whole result, and end with a last line that says only \
@@ -93,6 +94,7 @@ class IterativeProblemSolver:
             typed="",
             mention=mention,
             learning_points=(),
+            searched=missing_part(self.steps[-1].answer),
             instructions=instructions,
         )
 
@@ -114,6 +116,14 @@ class IterativeProblemSolver:
             "usage": self.usage.model_dump(mode="json"),
             "steps": [step.model_dump(mode="json") for step in self.steps],
         }
+
+
+def missing_part(answer: str) -> str:
+    """The last paragraph of an answer, which shall say what is still missing: where zkchat searches
+    for the model, the next step needs passages about that.
+    """
+    paragraphs = [part for part in re.split(r"\n\s*\n", answer) if part.strip()]
+    return truncate(to_plain_text(paragraphs[-1]), MAX_SEARCHED) if paragraphs else ""
 
 
 def last_word(answer: str) -> SolverOutcome | None:

@@ -48,6 +48,8 @@ class UserInput(NamedTuple):
     retrieval: RetrievalMode | None = None
     # The learning points of a question that is sent again, found when it was typed
     learning_points: tuple[str, ...] | None = None
+    # What zkchat searches the notes for, if not for the text
+    searched: str = ""
     # What the model is told for this turn, after its other instructions
     instructions: str = ""
 

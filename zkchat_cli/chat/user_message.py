@@ -128,7 +128,8 @@ class UserMessageBuilder:
         if search and mode in ("before", "both"):
             names_documents = any(each.reference.relative_path for each in mentions)
             with contain("passages"):
-                passages = self._search.find(bare.prompt_text, about_named=names_documents)
+                wanted = user_input.searched or bare.prompt_text
+                passages = self._search.find(wanted, about_named=names_documents)
         unknown = [self._unknown_name_notice(name) for name in names[:MOST_NAMED]]
         if not mentions and not passages:
             return MessageWithDocuments(bare, unknown)
