@@ -10,6 +10,7 @@ from typing import NamedTuple
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.relative_dates import with_dates
 from zkchat_cli.tokens.counter import TokenCounter
 
 # Size of the longest message that stays in one piece, in bytes (some 200 tokens)
@@ -24,14 +25,15 @@ _SOFT_BREAK = lazy_pattern(r"(?<=[.!?…])[ ]?\n[ ]{0,3}(?=[^\W\d_]|\[)")
 _FENCES = ("```", "~~~")
 _INTRODUCTION = (
     "Said earlier in this conversation; quoted because it may help with the message below. […] "
-    "marks what is left out."
+    "marks what is left out, and dates in brackets are added."
 )
 
 
 class RecallPassage(NamedTuple):
     """Part `part` of the `parts` of a message in turn `turn`; both count from 0.
 
-    `text` is verbatim except for soft line breaks.
+    `text` is verbatim except for soft line breaks. Where it is quoted, dates are added to
+    "yesterday" and the like.
     """
 
     message: ZkChatMessage
@@ -39,6 +41,8 @@ class RecallPassage(NamedTuple):
     turn: int
     part: int = 0
     parts: int = 1
+    # Whether the text begins with the name of its speaker
+    is_named: bool = False
     # Tokens including the speaker, the line end, and a gap mark for a part; exact for a whole
     # message
     raw_tokens: int = 0
@@ -49,12 +53,19 @@ class RecallPassage(NamedTuple):
         return self.message.timestamp[:10]
 
     @property
+    def dated_text(self) -> str:
+        """The text with dates behind "yesterday" and the like."""
+        return with_dates(self.text, self.day)
+
+    @property
     def text_with_speaker(self) -> str:
         """The text as it is quoted: after its speaker, and with a mark if it does not begin the
         message.
         """
+        if self.is_named and self.part == 0:
+            return self.dated_text
         gap = "" if self.part == 0 else f"{GAP} "
-        return f"{self.message.role}: {gap}{self.text}"
+        return f"{self.message.role}: {gap}{self.dated_text}"
 
     def precedes_directly(self, other: "RecallPassage") -> bool:
         """Whether the other passage is the next part of the same message."""
@@ -62,14 +73,16 @@ class RecallPassage(NamedTuple):
 
 
 def split_into_passages(
-    message: ZkChatMessage, turn: int, counter: TokenCounter
+    message: ZkChatMessage, turn: int, counter: TokenCounter, *, is_named: bool = False
 ) -> Iterator[RecallPassage]:
-    """The passages of a message in turn `turn`; none if the message has no text."""
+    """The passages of a message in turn `turn`; none if the message has no text. `is_named`: it
+    begins with the name of its speaker.
+    """
     if not message.content.strip():
         return
     texts = split_message(message.content)
     for part, text in enumerate(texts):
-        passage = RecallPassage(message, text, turn, part, len(texts))
+        passage = RecallPassage(message, text, turn, part, len(texts), is_named)
         tokens = counter.count_raw(f"{passage.text_with_speaker}\n")
         if len(texts) > 1:
             tokens += GAP_TOKENS
@@ -146,7 +159,7 @@ def format_passages(passages: Sequence[RecallPassage]) -> str:
         if before is None or passage.day != before.day:
             lines.append(f"{_format_day(passage.day)}:")
         continues = before is not None and before.precedes_directly(passage)
-        line = passage.text if continues else passage.text_with_speaker
+        line = passage.dated_text if continues else passage.text_with_speaker
         is_last_part = passage.part + 1 == passage.parts
         following = passages[position + 1 : position + 2]
         is_continued = any(map(passage.precedes_directly, following))

@@ -19,7 +19,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat_cli.context.message_priority import PLAIN, kind_priority
+from zkchat_cli.context.message_priority import PLAIN, SPEAKER, kind_priority
 from zkchat_cli.context.passages import RecallPassage, split_into_passages
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.text.bm25 import Bm25, rarity
@@ -184,9 +184,11 @@ class RecallIndex:
         if language is not None:
             self._language_counts[language] += 1
         self._starts.append(len(self.passages))
+        # In an imported dialogue the speakers have names, and no role is needed in front of them
+        is_named = all(SPEAKER.match(message.content) for message in spoken)
         for message in spoken:
             priority = kind_priority(message)
-            for passage in split_into_passages(message, position, turn.counter):
+            for passage in split_into_passages(message, position, turn.counter, is_named=is_named):
                 self._add_passage(passage)
                 self._priorities.append(priority)
 
