@@ -584,11 +584,7 @@ class MemoryNoteIndex:
         notes = [
             note for note in self.contents.notes.values() if self.contents.allows(note, wanted)
         ]
-        entries = [
-            NoteEntry(note.path, note.content.parsed.title, tuple(note.content.parsed.tags))
-            for note in notes
-        ]
-        return sorted(entries)
+        return sorted(map(_note_entry, notes))
 
     def tag_counts(self) -> Counter[str]:
         notes = self.contents.notes.values()
@@ -596,6 +592,15 @@ class MemoryNoteIndex:
 
     def check_integrity(self) -> None:
         pass
+
+
+def _note_entry(note: MemoryNote) -> NoteEntry:
+    parsed = note.content.parsed
+    changed = note.content.stamp[0]
+    day = datetime.fromtimestamp(changed / 10**9).date()
+    if parsed.dates:
+        day = max(period.last for period in parsed.dates)
+    return NoteEntry(note.path, parsed.title, tuple(parsed.tags), day.isoformat(), changed)
 
 
 class MemoryUpdate:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text.dates import Period, find_period
+from zkchat_cli.vault.catalog import NoteSelection
 from zkchat_cli.vault.vault import Vault
 
 TODAY = date(2026, 11, 22)  # a Sunday
@@ -154,7 +155,10 @@ def test_a_guessed_day_on_which_all_notes_were_copied_is_no_date(tmp_path: Path)
 
 
 def test_notes_are_listed_by_date(dated: Vault) -> None:
-    listed = {note.path for note in dated.catalog.list_notes(since="last week", until="2026-11-12")}
+    listed = {
+        note.path
+        for note in dated.catalog.list_notes(NoteSelection(since="last week", until="2026-11-12"))
+    }
     assert listed == {"Daily/2026-11-10.md", "Daily/2026-11-12.md", "Weekly/2026-W46.md"}
 
 

@@ -7,6 +7,7 @@ one more entry of `STORAGES` and of `VECTOR_STORES`.
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -243,6 +244,14 @@ def test_a_filter_allows_the_same_notes_everywhere(
     assert {chunk.note_id for chunk in index.chunks.candidates(every, wanted)} == {
         place.note_id for place in index.chunks.places(newest, [])
     }
+
+
+def test_a_listed_note_has_its_latest_date_or_the_day_of_its_change(
+    index: port.NoteIndex,
+) -> None:
+    days = {note.path: note.day for note in index.list_notes(NoteFilter())}
+    assert days["daily/2024-05-01.md"] == "2024-05-01"
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", day) for day in days.values())
 
 
 def test_two_filters_of_one_snapshot_are_not_confused(index: port.NoteIndex) -> None:

@@ -278,6 +278,70 @@ def test_a_list_continues_at_its_offset(notes: Vault) -> None:
     assert answer(notes, "list_zk_documents", offset=8)["note"] == "No such note."
 
 
+LISTED = {
+    "Books/Dune.md": "---\nstatus: read\nauthor: Frank Herbert\ndate: 2024-03-01\n---\n"
+    "Sand. #book\n",
+    "Books/Emma.md": "---\nstatus: open\ndate: 2025-01-05\n---\nA match. See [[Dune]]. #book\n",
+    "Books/Sandworms.md": "---\nstatus: [open, lent]\n---\nBig worms of sand.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "paths"),
+    [
+        ({"property": "status: open"}, ["Emma", "Sandworms"]),
+        ({"property": "status"}, ["Dune", "Emma", "Sandworms"]),
+        ({"property": "author: herbert"}, ["Dune"]),
+        ({"tag": "book", "property": "status: open"}, ["Emma"]),
+        ({"about": "worm"}, ["Sandworms"]),
+        ({"about": "sand"}, ["Dune", "Sandworms"]),
+        ({"about": "books", "order": "newest"}, ["Sandworms", "Emma", "Dune"]),
+        ({"links_to": "Dune"}, ["Emma"]),
+        ({"folder": "Books", "until": "before 2025"}, ["Dune"]),
+        ({"about": "xylophone"}, []),
+    ],
+)
+def test_notes_by_subject_property_link_and_date(
+    notes: Vault, wanted: dict[str, str], paths: list[str]
+) -> None:
+    write_notes(notes.root, LISTED)
+    notes.refresh()
+    listed = answer(notes, "list_zk_documents", **wanted)
+    assert [entry["path"] for entry in listed["documents"]] == [f"Books/{p}.md" for p in paths]
+    assert listed["total"] == len(paths)
+
+
+def test_list_with_properties_and_beginnings(notes: Vault) -> None:
+    write_notes(notes.root, LISTED)
+    notes.refresh()
+    listed = answer(
+        notes, "list_zk_documents", tag="book", show="author, Status", excerpts=1, order="newest"
+    )
+    assert listed["documents"][1]["properties"] == {"author": "Frank Herbert", "status": "read"}
+    assert listed["documents"][0]["date"] == "2025-01-05"
+    [excerpt] = listed["excerpts"]
+    assert excerpt["path"] == "Books/Emma.md"
+
+
+@pytest.mark.parametrize(
+    ("group", "counts"),
+    [
+        ("tags", {"book": 2, "project": 1, "Haus": 1, "project/roof": 1}),
+        ("folders", {"": 2, "Books": 3, "Diary": 3, "Garden": 1, "Queries": 2}),
+    ],
+)
+def test_notes_are_counted_by_tag_and_folder(
+    notes: Vault, group: str, counts: dict[str, int]
+) -> None:
+    write_notes(notes.root, LISTED)
+    notes.refresh()
+    assert answer(notes, "list_zk_documents", show=group)["notes"] == counts
+
+
+def test_unknown_order_is_refused(notes: Vault) -> None:
+    assert "order must be path or newest" in mistake(notes, "list_zk_documents", order="best")
+
+
 # limits and room
 
 

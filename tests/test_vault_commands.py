@@ -124,3 +124,11 @@ def test_without_a_command_it_is_the_chat_and_takes_its_options(zkchat: Program)
     assert zkchat(stdin="/quit\n").exit_status == 0
     done = zkchat("--model", "offline", stdin="/model\n")
     assert (done.exit_status, "offline" in done.out) == (0, True)
+
+
+def test_notes_are_listed_by_subject_and_date(zkchat: Program) -> None:
+    listed = zkchat("vault", "list", "--about", "filters", "--json").json
+    assert listed[0]["relative_path"] == "Filters.md"
+    assert set(listed[0]) == {"relative_path", "title", "tags", "date"}
+    assert "Garden/Compost.md" in zkchat("vault", "list", "--folder", "Garden").out
+    assert "No such note." in zkchat("vault", "list", "--about", "xylophone").err

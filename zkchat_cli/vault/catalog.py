@@ -1,14 +1,15 @@
-"""The list of the notes, by folder, tag and date."""
+"""The list of the notes, by folder, tag, date, subject, property and link."""
 
 import difflib
 import posixpath
 from collections.abc import Callable, Iterable
 from datetime import date
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.text import words
-from zkchat_cli.text.dates import Period
+from zkchat_cli.text.dates import Period, find_period
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.index.manager import IndexManager
@@ -21,30 +22,69 @@ LEAST_SIMILARITY = 0.4
 LONGEST_COMPARED = 200
 
 
+class NoteSelection(NamedTuple):
+    """The wanted notes: below a folder, with a tag or one nested in it, and a date from `since`
+    through `until` ("2024-05-01", "last week"). Empty fields allow all.
+    """
+
+    folder: str = ""
+    tag: str = ""
+    since: str = ""
+    until: str = ""
+    # Words that a part of the note, or its names, must have, in any form
+    about: str = ""
+    # "status: open", or only the name of a property
+    property: str = ""
+    # The path of a note that they link to
+    links_to: str = ""
+    # The latest date first, instead of by path; of those about something, the named ones first
+    newest: bool = False
+
+
 class NoteCatalog:
     """Lists the notes of a vault. `today` says what "last week" means."""
 
-    def __init__(self, index: IndexManager, today: Callable[[], date]) -> None:
+    def __init__(self, root: Path, index: IndexManager, today: Callable[[], date]) -> None:
+        self._root = root
         self._index = index
         self._today = today
 
-    def list_notes(
-        self, folder: str = "", tag: str = "", since: str = "", until: str = ""
-    ) -> list[NoteEntry]:
-        """The notes below a folder, with a tag or one nested in it, and a date from `since` through
-        `until` ("2024-05-01", "last week"), by path. Raises VaultError for a folder or tag that no
-        note has, UsageError for what is no date.
+    def list_notes(self, wanted: NoteSelection) -> list[NoteEntry]:
+        """The wanted notes, by path; those about something, by how they are: first those that are
+        named so. Raises VaultError for a folder or tag that no note has, UsageError for what is no
+        date.
         """
+        # Deferred: few lists need them, and the prompt comes first
+        from zkchat_cli.vault.note_properties import has_property
+        from zkchat_cli.vault.note_subjects import find_notes_about
+
+        found = self._filter(wanted.folder, wanted.tag, wanted.since, wanted.until)
+        if wanted.links_to:
+            rows = self._index.ask(lambda index: index.links.links_to(wanted.links_to))
+            sources = {row.source for row in rows}
+            found = [note for note in found if note.path in sources]
+        if wanted.about:
+            by_path = {note.path: note for note in found}
+            about = self._index.ask(lambda index: find_notes_about(index, wanted.about))
+            found = [by_path[path] for path in about if path in by_path]
+        if wanted.property:
+            found = [note for note in found if has_property(self._root, note.path, wanted.property)]
+        if wanted.newest:
+            found.sort(key=lambda note: (note.day, note.changed), reverse=True)
+        return found
+
+    def _filter(self, folder: str, tag: str, since: str, until: str) -> list[NoteEntry]:
+        """The notes by what the index knows of them."""
         below = posixpath.normpath(replace_surrogates(folder).strip().strip("/"))
         if below == ".":
             below = ""
         wanted_tag = words.fold(replace_surrogates(tag).strip().strip("#/"))
-        wanted = NoteFilter(
+        allowed = NoteFilter(
             folder=below,
             tags=(wanted_tag,) if wanted_tag else (),
             period=self._read_period(since, until),
         )
-        found = self._index.ask(lambda index: index.list_notes(wanted))
+        found = self._index.ask(lambda index: index.list_notes(allowed))
         if not found:
             self._refuse_unknown_folder(folder, below)
             self._refuse_unknown_tag(tag, wanted_tag)
@@ -59,17 +99,24 @@ class NoteCatalog:
         """The days from `since` through `until`; None for all. Raises UsageError for what is no
         date.
         """
-        from zkchat_cli.vault.search.query import read_date
-
         if not (since or until):
             return None
         first = date.min
         last = date.max
         if since:
-            first = read_date("since", since, self._today()).first
+            first = self._read_days("since", since).first
         if until:
-            last = read_date("until", until, self._today()).last
+            last = self._read_days("until", until).last
         return Period(first, last)
+
+    def _read_days(self, name: str, written: str) -> Period:
+        """The days of a date, or of a whole phrase such as "before March"."""
+        from zkchat_cli.vault.search.query import read_date
+
+        phrase = find_period(written, self._today())
+        if phrase is not None and not phrase[2]:
+            return phrase[0]
+        return read_date(name, written, self._today())
 
     def _refuse_unknown_folder(self, written: str, folder: str) -> None:
         """Raises VaultError if no note is below the folder."""

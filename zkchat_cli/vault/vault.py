@@ -98,7 +98,7 @@ class Vault:
         self._resolver = LinkResolver(index, self.search if semantic else None)
         self.reader = NoteReader(root, self._resolver.suggest_names)
         self.graph = NoteGraph(index, self.reader, self._resolver, self.search)
-        self.catalog = NoteCatalog(index, today)
+        self.catalog = NoteCatalog(root, index, today)
 
     @classmethod
     def open(

@@ -159,6 +159,56 @@ def _resolution_text(link: "LinkResolution") -> str:
     return f"{link.raw} → {link.target}"
 
 
+@command(
+    COMMAND,
+    *options.NOTES,
+    examples=["zkchat vault list --tag book --property 'status: read' --newest"],
+)
+def list_(
+    ctx: CommandContext,
+    about: Annotated[
+        str, Option("--about", metavar="WORDS", help="With these words, in any form; best first.")
+    ] = "",
+    tag: Annotated[
+        str, Option("--tag", metavar="TAG", help="With this tag or one nested in it.")
+    ] = "",
+    folder: Annotated[
+        str, Option("--folder", metavar="FOLDER", help="In or below this folder.")
+    ] = "",
+    having: Annotated[
+        str,
+        Option("--property", metavar="NAME[: VALUE]", help='With this property: "status: open".'),
+    ] = "",
+    target: Annotated[
+        str, Option("--links-to", metavar="NOTE", help="With a link to this note.")
+    ] = "",
+    since: Annotated[
+        str, Option("--since", metavar="DATE", help='From this date: 2024-05-01, "last week".')
+    ] = "",
+    until: Annotated[str, Option("--until", metavar="DATE", help="Up to this date.")] = "",
+    newest: Annotated[bool, Option("--newest", help="The latest first, not by path.")] = False,
+    limit: options.LimitOption = 1000,
+) -> None:
+    """List the notes by path, with their dates and tags."""
+    from zkchat_cli.vault.catalog import NoteSelection
+
+    with ctx.indexed_vault() as (notes, _):
+        links_to = _note_path(notes, target) if target else ""
+        found = notes.catalog.list_notes(
+            NoteSelection(folder, tag, since, until, about, having, links_to, newest)
+        )[:limit]
+    lines = []
+    for note in found:
+        tags = "".join(f" #{each}" for each in note.tags)
+        path = StyledSpan(note.path, "cyan", note.path)
+        lines.append(StyledLine((path,), (StyledSpan(f"{note.day}{tags}", "dim"),)))
+    documents = [
+        {"relative_path": note.path, "title": note.title, "tags": note.tags, "date": note.day}
+        for note in found
+    ]
+    ctx.print_result(documents, lines, "No such note.")
+
+
 @command(COMMAND, *options.NOTES)
 def links(ctx: CommandContext, note: NoteArgument) -> None:
     """The links in a note."""

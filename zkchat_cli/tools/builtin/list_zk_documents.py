@@ -1,30 +1,63 @@
 """Lists notes."""
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools.base import MAX_SHOWN, ToolOutput, declare_tool
+from zkchat_cli.tools.base import MAX_SHOWN, ToolArgumentError, ToolOutput, declare_tool
+from zkchat_cli.vault.catalog import NoteSelection
+from zkchat_cli.vault.index.values import NoteEntry
 from zkchat_cli.vault.links.wikilinks import note_name
+from zkchat_cli.vault.note_properties import read_properties
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LISTED = 30
 MOST_LISTED = 100
-# Tags of one note in an answer
+# Tags of one note in an answer, values of one property, and names with counts
 MOST_TAGS = 10
+MOST_VALUES = 10
+MOST_COUNTED = 100
+# Most beginnings of notes in an answer, and characters of each
+MOST_BEGINNINGS = 20
+BEGINNING = 600
+ORDERS = ("path", "newest")
+GROUPS = ("tags", "folders")
 
 
 def list_zk_documents(
     vault: Vault,
-    folder: Annotated[str, "only in or below this folder"] = "",
-    tag: Annotated[str, "only with this tag or one nested in it"] = "",
-    since: Annotated[str, 'only notes with this date or later: 2024-05-01, "last week"'] = "",
-    until: Annotated[str, "only notes with this date or earlier"] = "",
+    folder: Annotated[str, "in or below it"] = "",
+    tag: Annotated[str, "this or one nested in it"] = "",
+    since: Annotated[str, 'date: 2024-05-01, "last week"'] = "",
+    until: Annotated[str, "date"] = "",
+    about: Annotated[str, "words, in any form"] = "",
+    property: Annotated[str, 'such as "status: open"'] = "",  # noqa: A002
+    links_to: Annotated[str, "note"] = "",
+    order: Annotated[str, "path or newest"] = "path",
+    show: Annotated[str, "properties; or tags or folders, to count them"] = "",
+    excerpts: Annotated[int, f"beginnings of so many, up to {MOST_BEGINNINGS}"] = 0,
     limit: Annotated[int, f"1 to {MOST_LISTED}, default {DEFAULT_LISTED}"] = DEFAULT_LISTED,
     offset: Annotated[int, "notes to skip"] = 0,
 ) -> ToolOutput:
-    """List notes: paths, titles, tags."""
-    found = vault.catalog.list_notes(folder, tag, since, until)
+    """Count and list notes, by any of: folder, tag, dates, words, property, link."""
+    if order not in ORDERS:
+        raise ToolArgumentError(f"list_zk_documents: order must be {' or '.join(ORDERS)}")
+    wanted = NoteSelection(
+        folder=folder,
+        tag=tag,
+        since=since,
+        until=until,
+        about=about,
+        property=property,
+        links_to=vault.locate(links_to).path if links_to else "",
+        newest=order == "newest",
+    )
+    found = vault.catalog.list_notes(wanted)
+    if show in GROUPS:
+        return _count_names(show, found)
     begin = max(0, offset)
     shown = found[begin:][: min(max(limit, 1), MOST_LISTED)]
     end = begin + len(shown)
@@ -33,19 +66,82 @@ def list_zk_documents(
         note = "No such note."
     elif end < len(found):
         note = f"{len(found) - end} more: ask again with offset={end}, a folder or a tag."
-    documents: list[dict[str, object]] = []
-    for entry in shown:
-        document: dict[str, object] = {"path": entry.path}
-        if entry.title != note_name(entry.path):
-            document["title"] = truncate(entry.title, MAX_SHOWN)
-        if entry.tags:
-            document["tags"] = [truncate(tag, MAX_SHOWN) for tag in entry.tags[:MOST_TAGS]]
-        documents.append(document)
+    names = [name.strip() for name in show.split(",") if name.strip()]
+    dated = bool(wanted.newest or since or until)
+    documents = [_describe(vault, entry, names, dated=dated) for entry in shown]
     return ToolOutput(
+        chunks=_beginnings(vault, shown[: min(excerpts, MOST_BEGINNINGS)]),
         data={"total": len(found), "documents": documents},
         note=note,
         outcome=f"{len(shown)} of {plural(len(found), 'note')}",
     )
+
+
+def _count_names(group: str, found: Iterable[NoteEntry]) -> ToolOutput:
+    """How many of the notes have each tag, or are in each folder."""
+    counts: Counter[str] = Counter()
+    for entry in found:
+        if group == "tags":
+            counts.update(entry.tags)
+        else:
+            counts[entry.path.rpartition("/")[0]] += 1
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    shown = {truncate(name, MAX_SHOWN): count for name, count in ordered[:MOST_COUNTED]}
+    return ToolOutput(
+        data={"total": len(counts), "notes": shown},
+        outcome=plural(len(counts), group.removesuffix("s")),
+    )
+
+
+def _describe(
+    vault: Vault, entry: NoteEntry, names: Sequence[str], *, dated: bool
+) -> dict[str, object]:
+    document: dict[str, object] = {"path": entry.path}
+    if entry.title != note_name(entry.path):
+        document["title"] = truncate(entry.title, MAX_SHOWN)
+    if entry.tags:
+        document["tags"] = [truncate(tag, MAX_SHOWN) for tag in entry.tags[:MOST_TAGS]]
+    if dated:
+        document["date"] = entry.day
+    if names:
+        document["properties"] = _properties(vault, entry.path, names)
+    return document
+
+
+def _properties(vault: Vault, path: str, names: Sequence[str]) -> dict[str, str]:
+    """The values of these properties of a note, or with `*` of all."""
+    known = read_properties(vault.root, path)
+    wanted = known if "*" in names else [name.casefold() for name in names]
+    found: dict[str, str] = {}
+    for name in wanted:
+        values = known.get(name, ())
+        if values:
+            found[name] = truncate(", ".join(values[:MOST_VALUES]), MAX_SHOWN)
+    return found
+
+
+def _beginnings(vault: Vault, entries: Iterable[NoteEntry]) -> tuple[ContentChunk, ...]:
+    """The whole lines at the beginning of each note, as excerpts."""
+    found: list[ContentChunk] = []
+    for entry in entries:
+        chunk = vault.reader.first_chunk(entry.path)
+        if chunk is not None:
+            found.append(_cut(chunk))
+    return tuple(found)
+
+
+def _cut(chunk: ContentChunk) -> ContentChunk:
+    """A chunk with its first lines only, if it is long."""
+    lines = chunk.text.split("\n")
+    length = 0
+    count = 0
+    for line in lines:
+        length += len(line) + 1
+        if count and length > BEGINNING:
+            break
+        count += 1
+    cut = {"text": "\n".join(lines[:count]), "end_line": chunk.start_line + count - 1}
+    return chunk.model_copy(update=cut)
 
 
 TOOL = declare_tool(list_zk_documents, verb="listed notes")

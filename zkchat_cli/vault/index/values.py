@@ -17,11 +17,15 @@ Progress = Callable[[int, int], None]
 
 
 class NoteEntry(NamedTuple):
-    """A note in a list."""
+    """A note in a list. `day`: the latest of its dates, or the day it was changed if it has none,
+    as `2024-05-01`; `changed` is that time in nanoseconds.
+    """
 
     path: str
     title: str
     tags: tuple[str, ...]
+    day: str
+    changed: int
 
 
 class NoteFilter(NamedTuple):

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,10 +102,17 @@ class SqliteNoteIndex:
     def list_notes(self, wanted: NoteFilter) -> list[NoteEntry]:
         values: list[object] = []
         condition = filter_condition(wanted, values)
-        sql = f"SELECT path, title, tags FROM notes WHERE {condition} ORDER BY path"
+        last_date = "SELECT MAX(last) FROM dates WHERE note_id = notes.id"
+        sql = f"""
+            SELECT path, title, tags, ({last_date}), mtime_ns FROM notes
+            WHERE {condition} ORDER BY path
+        """
         found: list[NoteEntry] = []
-        for path, title, tags in self.database.rows(sql, *values):
-            found.append(NoteEntry(path, title, tuple(tags.split("\n")) if tags else ()))
+        for path, title, tags, day, changed in self.database.rows(sql, *values):
+            day = day or datetime.fromtimestamp(changed / 10**9).date().isoformat()
+            found.append(
+                NoteEntry(path, title, tuple(tags.split("\n")) if tags else (), day, changed)
+            )
         return found
 
     def tag_counts(self) -> Counter[str]:
