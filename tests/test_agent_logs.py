@@ -332,7 +332,7 @@ def test_what_the_command_needs_is_said(zkchat: Program, tmp_path: Path) -> None
     for arguments in ([], ["--from", "claude-code"], ["x", "--file", "y"]):
         result = zkchat("context", "import", *arguments)
         assert result.exit_status == 2
-        assert "Give --file FILE, or --from" in result.err
+        assert "Give one file, or --from" in result.err
     assert (
         "reads sessions of claude-code and codex"
         in zkchat("context", "import", "--from", "clippy", "x").err

@@ -170,7 +170,7 @@ def test_an_export_for_people_is_refused_with_the_format_to_use(
     file = tmp_path / f"talk.{format_}"
     zkchat("ask", "When is compost ready?")
     zkchat("context", "export", "--format", format_, "-o", file)
-    done = zkchat("context", "import", "--file", file)
+    done = zkchat("context", "import", file)
     assert done.exit_status == 2
     assert done.err.startswith(f"zkchat: This is an export in {format_}; context import reads json")
     assert "--format json" in done.err

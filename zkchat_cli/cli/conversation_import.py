@@ -23,12 +23,12 @@ MAX_IMPORT = 500_000_000
 
 def files_to_import(path: Path | None, file: Path | None, program: str | None) -> list[Path]:
     """The files that the options name. Raises UsageError for options that do not fit together."""
-    if file is not None and program is None and path is None:
-        return [file]
+    if program is None and (file is None) != (path is None):
+        return [each for each in (file, path) if each is not None]
     if file is not None or program is None or path is None:
         raise UsageError(
             "context import needs a file",
-            "Give --file FILE, or --from claude-code|codex and a PATH.",
+            "Give one file, or --from claude-code|codex and a PATH.",
         )
     programs = session_importers()
     if program not in programs:

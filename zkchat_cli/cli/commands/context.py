@@ -277,7 +277,7 @@ def import_(
     ctx: CommandContext,
     path: Annotated[
         Path | None,
-        Argument(metavar="[PATH]", help="With --from: a session's file, or a folder of them."),
+        Argument(metavar="[PATH]", help="A file, as --file; with --from a session's, or a folder."),
     ] = None,
     file: Annotated[
         Path | None,
