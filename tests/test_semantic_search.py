@@ -28,11 +28,11 @@ from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.index.sqlite.vector_store import PAGE_SIZE, SqliteVectorStore
 from zkchat_cli.vault.search.semantic import (
     CHUNKS_OF_CLAIM,
-    PAUSE_SECONDS,
     RETRY_SECONDS,
     SemanticSearch,
 )
 from zkchat_cli.vault.search.vector_math import SignTable, pack_signs
+from zkchat_cli.vault.search.waiting_time import PAUSE_SECONDS
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views.text import describe_semantic_status
 
@@ -241,6 +241,58 @@ def test_a_question_waits_a_second_for_vectors(notes: Notes) -> None:
     present[0] += PAUSE_SECONDS
     assert semantic.compute_first("another question", keys)
     semantic.close()
+
+
+class TimedBatch:
+    """A batch of searches for a number each, with a model that takes a tenth of a second."""
+
+    def __init__(self, notes: Notes) -> None:
+        self.present = 100.0
+        self.embedder = SynonymEmbedder(id=notes.embedder.id, fails=self.take_time)
+        store = SqliteVectorStore(notes.vectors, self.embedder)
+        self.semantic = SemanticSearch(
+            self.embedder, store, notes.vault._index, lambda: self.present
+        )
+        self.keys = notes.vault._index.ask(lambda index: [*index.chunks.keys()])
+
+    def take_time(self) -> None:
+        self.present += 0.1
+
+    def search(self, count: int) -> list[bool]:
+        """Whether each search went by meaning."""
+        self.semantic.begin_batch()
+        went = []
+        for number in range(count):
+            went.append(self.semantic.match(f"number {number}") is not None)
+            self.semantic.compute_first(f"number {number}", self.keys)
+            # The next line arrives later
+            self.present += 2 * PAUSE_SECONDS
+        self.semantic.close()
+        return went
+
+    @property
+    def calls(self) -> int:
+        return len(self.embedder.calls)
+
+
+def test_a_batch_waits_for_vectors_once_and_then_goes_by_words(tmp_path: Path) -> None:
+    notes = Notes(tmp_path, SynonymEmbedder())
+    notes.many(60)
+    notes.vault.refresh()
+    batch = TimedBatch(notes)
+    assert not any(batch.search(30))
+    assert 4 <= batch.calls <= 7
+    notes.vault.close()
+
+
+def test_a_batch_uses_the_vectors_that_are_there(notes: Notes) -> None:
+    notes.many(60)
+    notes.vault.refresh()
+    batch = TimedBatch(notes)
+    assert all(batch.search(30))
+    documents = [texts for purpose, texts in batch.embedder.calls if purpose == "document"]
+    assert len(documents) <= 7
+    notes.vault.close()
 
 
 def test_a_recovered_model_is_used_and_a_new_failure_reported(notes: Notes) -> None:

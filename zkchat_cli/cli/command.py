@@ -187,7 +187,7 @@ class CommandContext:
         if not self.screen.out.isatty():
             return
         self.screen.out.flush()
-        waited = vault.semantic.seconds_waited if vault.semantic else 0.0
+        waited = vault.semantic.waiting.seconds if vault.semantic else 0.0
         end = time.monotonic() + EMBEDDING_SECONDS - waited
         with suppress(KeyboardInterrupt), closing(messages) if messages else nullcontext():
             if messages:

@@ -95,6 +95,8 @@ def search(
 
     with ctx.indexed_vault() as (notes, _):
         watch = SearchWatch(notes.semantic)
+        if query == "-" and notes.semantic:
+            notes.semantic.begin_batch()
         for line in _input_lines(query):
             found = notes.search(line, limit)
             ctx.print_warnings(notes)

@@ -20,6 +20,7 @@ from zkchat_cli.text.word_lists import ENGLISH
 from zkchat_cli.text.words import is_latin
 from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.search.embedder import Embedder, compute_vectors
+from zkchat_cli.vault.search.waiting_time import WaitingTime
 from zkchat_cli.vault.search.windows import windows_of_chunk
 
 if TYPE_CHECKING:
@@ -37,10 +38,6 @@ NEAREST_FILTERED = 4_000
 CHUNKS_OF_CLAIM = 8
 # Pause after a failure: a chat must not wait for a dead server's timeout with every question
 RETRY_SECONDS = 60.0
-# How long a question waits for vectors of what its words find
-FIRST_SECONDS = 1.0
-# A search so long after that belongs to another question
-PAUSE_SECONDS = 2.0
 # Pause while another process computes
 WAIT_SECONDS = 0.2
 LONGEST_QUERY = 2_000
@@ -80,10 +77,9 @@ class SemanticSearch:
         self._clock = clock
         # After a failure: when the embedder is tried again
         self._retry_after = float("-inf")
-        # Until when the searches of a question may wait for vectors
-        self._first_until = float("-inf")
-        # The time that searches have waited for vectors
-        self.seconds_waited = 0.0
+        self.waiting = WaitingTime(clock)
+        # In a batch: go by words as soon as the time for vectors is over
+        self._then_by_words = False
         # How many searches have gone by meaning, or would have if there were vectors
         self.searches = 0
         # The stamp of the index when all its chunks had vectors
@@ -162,15 +158,24 @@ class SemanticSearch:
                 percent = 100 * (len(wanted) - missing) // max(len(wanted), 1)
         return percent if percent is not None and percent < READY_PERCENT else None
 
+    def begin_batch(self) -> None:
+        """The searches from now on wait for vectors for a moment, all together. If there are none
+        at all yet, the others go by words: each would need the vector of its query.
+        """
+        self.waiting.begin_batch()
+        with self.failures_reported():
+            self._then_by_words = self.store.is_empty
+
     def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
         """The chunks nearest to a query; None without vectors, in a script the model does not know,
         or after a failure.
         """
         with self.failures_reported():
             self.searches += self._can_read(query)
-            if self.store.is_empty:
+            if self.store.is_empty or (self._then_by_words and self.waiting.is_over):
                 return None
-            vector = self.embed_query(query)
+            with self.waiting.measured_in_batch():
+                vector = self.embed_query(query)
             if vector is None:
                 return None
             nearest = self.store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
@@ -283,22 +288,22 @@ class SemanticSearch:
 
     def compute_first(self, query: str, keys: Sequence[int]) -> bool:
         """Compute the vectors that these chunks lack, in their order, if the query can be compared
-        with them; whether any was computed. All searches of a question together wait for about
-        `FIRST_SECONDS`.
+        with them; whether any was computed. All searches of a question together wait for about a
+        second.
         """
         computed = False
         with self.failures_reported():
             missing: list[int] = []
             if keys and not self.has_failed and self._can_read(query):
                 missing = self.store.missing_keys(keys)
-            if missing and self._clock() > self._first_until + PAUSE_SECONDS:
-                self.embedder.load()
-                self._first_until = self._clock() + FIRST_SECONDS
-            begin = self._clock()
-            while missing and self._clock() <= self._first_until:
-                # Another thread or process may write for a moment
-                computed |= self._embed_some(missing)
-            self.seconds_waited += self._clock() - begin
+            if missing and self.waiting.may_begin:
+                with self.waiting.measured_in_batch():
+                    self.embedder.load()
+                self.waiting.begin_search()
+            while missing and not self.waiting.is_over:
+                with self.waiting.measured():
+                    # Another thread or process may write for a moment
+                    computed |= self._embed_some(missing)
         return computed
 
     def _embed_some(self, missing: list[int]) -> bool:
