@@ -89,9 +89,9 @@ def test_a_full_disk_while_storing_an_answer_still_shows_the_answer(
     done = full_disk(
         zkchat, "ask", "Tell me all.", "--model", script({"text": answer}), room=size + 120_000
     )
-    assert done.exit_status == 3
+    assert done.exit_status == 0
     assert answer in done.out
-    assert "zkchat: " in done.err
+    assert done.err.count("cannot ") == 1
     assert "Traceback" not in done.err
     kept = zkchat("context", "export", "--format", "json").json["messages"]
     assert [m["content"] for m in kept if m["role"] == "user"][-1] == "Tell me all."

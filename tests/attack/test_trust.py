@@ -170,7 +170,9 @@ OPENERS = {
     "cli/app.py": "os.devnull",
     "cli/commands/mcp.py": "the package's own skill",
     "terminal/screen.py": "os.devnull",
+    "llm/embedders/multilingual.py": "the files of an installed package",
     "logging_setup.py": "opens to write",
+    "references/summary_cache.py": "opens to write",
     "store/sqlite/repair.py": "locks",
     "vault/edit/transaction.py": "locks, and reads up to a limit",
 }
@@ -524,7 +526,7 @@ UNREADABLE = {
         "config.toml cannot be read: permission denied",
     ),
     "the vault": ("notes", 3, "notes cannot be read: permission denied"),
-    "conversations": ("home/data/conversations.db", 3, "permission denied"),
+    "conversations": ("home/data/conversations.db", 0, "permission denied"),
 }
 
 
