@@ -221,7 +221,7 @@ TABLE = [
     ),
     # Quotations
     row(f"“{WORDS}” ⟦[1]⟧", 1, is_="1 verified"),
-    row(f"“{WORDS}” ⟦[1]⟧⟦[3]⟧", 1, 3, is_="1 verified, 3 misquoted"),
+    row(f"“{WORDS}” ⟦[1]⟧⟦[3]⟧", 1, 3, is_="1 verified, 3 misattributed"),
     row(f"“{WORDS}” ⟦[77]⟧", 77, is_="77 missing"),
     row("“Filters” ⟦[1]⟧", 1),
     row("“Filters hide the tasks you dislike” ⟦[1]⟧", 1, is_="1 misquoted"),

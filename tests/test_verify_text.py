@@ -61,11 +61,17 @@ def places(verified: list[TextQuotation]) -> list[str]:
             f"“{RED}” [[House]], “{PUMP}” (Heat pump.md:3)",
             "verified House.md:5|verified Garden/Heat pump.md:3",
         ),
-        (f"“{RED}” [[Heat pump]].", "misquoted House.md:5"),
-        (f"“{RED}” ([see](Garden/Heat%20pump.md#care)).", "misquoted House.md:5"),
+        (f"“{RED}” [[Heat pump]].", "misattributed House.md:5"),
+        (f"“{RED}” ([see](Garden/Heat%20pump.md#care)).", "misattributed House.md:5"),
         ("See [[House#'a heading of some words' here|House]].", ""),
         (f"“{RED}”. More is in [[Heat pump]].", "verified House.md:5"),
-        (f"“{RED}” [[No such note]].", "verified House.md:5"),
+        (f"“{RED}” [[No such note]].", "misattributed House.md:5"),
+        (f"“{RED}” (Statutes.md:3).", "misattributed House.md:5"),
+        (f"“{RED}” [[No such note]][[House]].", "verified House.md:5"),
+        (f"“{RED}”. See also [[No such note]].", "verified House.md:5"),
+        ("“zebras gallop” [[No such note]].", "not_found"),
+        ("“cost 14,200 euros … was painted red”", "misquoted House.md:5"),
+        ("“how are you?” and “this is not it at all”", ""),
         ("“limit 10” [[House]], the “so-called house”", "verified House.md:7"),
         ("“limit 11” [[House]]", "misquoted House.md:7"),
         (
@@ -106,7 +112,7 @@ def test_quotations_are_found_with_and_without_a_named_source(
 def test_numbers_mean_what_the_list_at_the_end_says(sources: str, house: Vault) -> None:
     mark = "[^{}]" if "^" in sources else "[{}]"
     text = f"He wrote “{RED}” {mark.format(1)}, and “{RED}” {mark.format(2)}.\n\n{sources}\n"
-    assert places(verify_text(text, house)) == ["verified House.md:5", "misquoted House.md:5"]
+    assert places(verify_text(text, house)) == ["verified House.md:5", "misattributed House.md:5"]
 
 
 def test_a_quotation_in_a_footnote_is_verified(house: Vault) -> None:
@@ -125,6 +131,9 @@ def test_the_document_has_the_nearest_wording_or_the_whole_sentence(house: Vault
         "start_line": 5,
         "end_line": 5,
         "nearest": "The house was painted red in 1950",
+        "found_in": None,
+        "missing_note": None,
+        "remarks": [],
     }
     assert cut.document()["nearest"] == "The ice is not safe to walk on."
 
@@ -143,16 +152,32 @@ def test_the_command_fails_if_a_quotation_does_not_hold(zkchat: Program) -> None
         "verified",
         "misquoted",
         "cut",
-        "misquoted",
+        "misattributed",
     ]
+    assert done.json["quotations"][3]["found_in"] == "Garden/Heat pump.md:3"
     assert done.json["ok"] is False
     shown = zkchat("verify", "-", stdin=draft.read_text(encoding="utf-8")).out
-    assert "✓ verified   “The house was painted red in 1950”" in shown
+    assert "✓ verified       “The house was painted red in 1950”" in shown
     assert "House.md:5" in shown
     assert "the note says: The house was painted [-blue-] {+red+} in 1950" in shown
     assert "the note says: The ice is not safe to walk on." in shown
     assert "the words are not in House.md, but in this note" in shown
-    assert shown.endswith("4 quotations: 1 verified, 1 cut, 2 misquoted\n")
+    assert shown.endswith("4 quotations: 1 verified, 1 cut, 1 misattributed, 1 misquoted\n")
+
+
+def test_the_command_says_that_a_named_note_does_not_exist(zkchat: Program) -> None:
+    write_notes(zkchat.vault, NOTES)
+    done = zkchat("verify", "-", stdin=f"“{RED}” [[Statutes]]")
+    assert done.exit_status == 1
+    assert "no note Statutes; the words are in House.md:5" in done.out
+
+
+def test_few_words_without_a_source_are_checked_only_strictly(zkchat: Program) -> None:
+    write_notes(zkchat.vault, NOTES)
+    text = "She asked: “do zebras gallop quickly?”"
+    assert zkchat("verify", "-", stdin=text).exit_status == 0
+    strict = zkchat("verify", "-", "--strict", "--json", stdin=text)
+    assert (strict.exit_status, strict.json["quotations"][0]["verdict"]) == (1, "not_found")
 
 
 def test_the_command_succeeds_if_all_quotations_hold(zkchat: Program, tmp_path: Path) -> None:

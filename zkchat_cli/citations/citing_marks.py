@@ -18,6 +18,7 @@ _MAX_NAME_WORDS = 12
 _BEFORE_WORD = lazy_pattern(r"(?<!\S)[(\[{<\"'“‘«*_]*(?=\S)")
 # Characters before a label on its line: markers of a list, quote or heading, and emphasis
 _LABEL_MARGIN = 12
+_TITLE_ENDS = lazy_pattern(r"[,;:(]|\.(?=\s|\Z)| [–—›-] |\Z")
 _LABEL_BEGINS = lazy_pattern(r"(?:\A|\n)[ \t*_#>-]*\Z")
 _LABEL_ENDS = lazy_pattern(r"[*_]{0,3}[ \t]?:[*_]{0,3}[ \t]{0,3}(?:\n|\Z)")
 
@@ -60,6 +61,32 @@ def read_footnote(definition: str, matching_notes: MatchingNotes) -> Footnote:
         notes += cited.notes
     quotations = find_quotations(definition, definition)
     return Footnote(tuple(dict.fromkeys(notes)), tuple(quotation.words for quotation in quotations))
+
+
+def own_footnotes(
+    reading: marks.MarkedText, text: str, matching_notes: MatchingNotes
+) -> frozenset[int]:
+    """The numbers of footnotes that are remarks of the text itself and name no source: `[^1]: Or so
+    I believe.`
+    """
+    found: set[int] = set()
+    for mark in reading.marks:
+        if mark.defines and text.startswith("[^", mark.start):
+            end = text.find("\n", mark.end)
+            definition = text[mark.end + 1 : end if end >= 0 else len(text)]
+            footnote = read_footnote(definition, matching_notes)
+            is_empty = not footnote.notes and not footnote.quotes
+            if is_empty and not _may_name_source(definition, matching_notes):
+                found.update(mark.numbers)
+    return frozenset(found)
+
+
+def _may_name_source(definition: str, matching_notes: MatchingNotes) -> bool:
+    """Whether a definition has a number, or begins with the title of a note."""
+    if any(map(str.isdigit, definition)) or "://" in definition:
+        return True
+    titles = (definition[: end.start()].strip(' *_"“”') for end in _TITLE_ENDS.finditer(definition))
+    return any(title and matching_notes(title) for title in titles)
 
 
 def citing_marks(

@@ -10,6 +10,7 @@ import re
 from string import ascii_letters, digits
 from typing import NamedTuple
 
+from zkchat_cli.citations.formulas import is_interval, is_math
 from zkchat_cli.markdown.block_scanner import BlockScanner, LineKind, ScannedLine
 from zkchat_cli.markdown.inline import Wikilink, code_spans, match_wikilink
 from zkchat_cli.text.patterns import lazy_pattern
@@ -99,7 +100,7 @@ _LOWERED = str.maketrans(RAISED, "0123456789")
 _SUPERSCRIPT = lazy_pattern(
     rf"([{RAISED}]{{1,9}}+)(?:[⁻–]([{RAISED}]{{1,9}}+))?+(?![{RAISED}⁺⁻⁄⁽ⁿ])"
 )
-_POWER = frozenset("⁺⁻⁄⁾₀₁₂₃₄₅₆₇₈₉=/^")
+_POWER = frozenset("⁺⁻⁄⁾₀₁₂₃₄₅₆₇₈₉=/^|‖")
 _LETTERS = lazy_pattern(rf"[^\W\d_{RAISED}]++\Z")
 _LETTERS_SEEN = 5
 _UNITS = frozenset("sec min mol rad deg sin cos tan log exp chi yds kwh".split())
@@ -111,8 +112,6 @@ _BARE_LABEL = lazy_pattern(
     r"(?:SOURCE[ _]?(?:[nN][°º] ?|[nN]o\. ?|#)?|[Ss]ource n[°º] ?"
     r"""|source_number=["']?)(\d{1,9})["']?(?!\w|\.\w|\]\()"""
 )
-_DOLLAR = lazy_pattern(r"(?<![\\$])\$\$?")
-
 _PATH_ENDS = lazy_pattern(
     r"(\.md|\.markdown)(?![\w/@-]|\.\w)(?:#([\w-]++))?(?::(\d{1,9})(?:-\d{1,9})?(?!\d))?",
     re.IGNORECASE,
@@ -266,7 +265,7 @@ def _parse_label(text: str, at: int) -> CitationMark | None:
 
 def _parse_bracket(text: str, at: int) -> CitationMark | None:
     """A number or a wikilink."""
-    if _is_math(text, at):
+    if is_math(text, at, MAX_LENGTH):
         return None
     link = match_wikilink(text, at, at + MAX_LENGTH)
     # `[[source 1], [source 2]]` is a list of numbers
@@ -278,7 +277,10 @@ def _parse_bracket(text: str, at: int) -> CitationMark | None:
     # A link, or a bracket too many
     if not found or text[found.end() : found.end() + 1] in ("(", "]"):
         return _named_mark(link)
-    return _numbered_mark(found, _INNER_BRACKET.sub(" ", found[1])) or _named_mark(link)
+    mark = _numbered_mark(found, _INNER_BRACKET.sub(" ", found[1]))
+    if mark and is_interval(mark.numbers, text, mark.start):
+        return None
+    return mark or _named_mark(link)
 
 
 def _named_mark(link: Wikilink | None) -> CitationMark | None:
@@ -307,21 +309,6 @@ def _numbered_mark(found: re.Match[str], written: str) -> CitationMark | None:
             return None
         numbers += _range(int(ends[1]), int(ends[2] or ends[1]))
     return CitationMark(*found.span(), tuple(dict.fromkeys(numbers)))
-
-
-def _is_math(text: str, at: int) -> bool:
-    """Whether a bracket is inside `$…$` on its line."""
-    start = max(text.rfind("\n", 0, at) + 1, at - MAX_LENGTH)
-    dollars = [found.end() for found in _DOLLAR.finditer(text, start, at)]
-    if len(dollars) % 2 == 0:
-        return False
-    formula = text[dollars[-1] : at + 1]
-    is_amount = formula[0].isdigit() and "\\" not in formula
-    if formula[0].isspace() or is_amount:
-        return False
-    closing = text.find("$", at, at + MAX_LENGTH)
-    line_end = text.find("\n", at, at + MAX_LENGTH)
-    return closing >= 0 and not 0 <= line_end < closing and not text[closing - 1].isspace()
 
 
 def _range(first: int, last: int) -> tuple[int, ...]:

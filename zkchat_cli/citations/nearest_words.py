@@ -7,7 +7,7 @@ telling words are compared with it word by word.
 
 import re
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -33,13 +33,18 @@ _CHARACTER_WORD = lazy_pattern(rf"{CJK_CHARACTER.pattern}|(?:(?!{CJK_CHARACTER.p
 
 
 class Wording(NamedTuple):
-    """A part of a text that is like a quotation: the share of the quotation's words that it has,
-    and where it begins and ends.
+    """A part of a text that is like a quotation: the share of the quotation's words that it has in
+    order, by weight, where it begins and ends, and the share of the words that say something.
     """
 
     share: float
     start: int
     end: int
+    telling: float
+
+    def is_near(self, least_telling: float) -> bool:
+        """Whether it is rather a quotation with errors than alike by chance."""
+        return self.share >= LEAST_SHARE and self.telling >= least_telling
 
 
 class _Block(NamedTuple):
@@ -94,12 +99,22 @@ def _compare(wanted: Sequence[str], text: str, start: int, end: int) -> Wording 
         return None
     weights = [COMMON if _says_nothing(word) else 1 for word in wanted]
     weight = sum(sum(weights[block.a : block.a + block.size]) for block in blocks)
-    first = blocks[0]
+    begin = max(0, blocks[0].b - blocks[0].a)
     last = blocks[-1]
-    begin = max(0, first.b - first.a)
     behind = len(wanted) - last.a - last.size
     final = min(len(words), last.b + last.size + behind) - 1
-    return Wording(weight / (sum(weights) or 1), words[begin].start(), words[final].end())
+    return Wording(
+        weight / (sum(weights) or 1),
+        words[begin].start(),
+        words[final].end(),
+        _telling_share(weights, blocks),
+    )
+
+
+def _telling_share(weights: Sequence[float], blocks: Sequence[Match]) -> float:
+    """The share of the words that say something that are in one of the common runs."""
+    matched = [weights[index] for block in blocks for index in range(block.a, block.a + block.size)]
+    return matched.count(1) / (weights.count(1) or 1)
 
 
 def _says_nothing(word: str) -> bool:

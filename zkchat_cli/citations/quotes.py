@@ -13,7 +13,7 @@ from zkchat_cli.citations.blocks import Blocks
 from zkchat_cli.citations.cut_passages import QuotedPassage, is_cut
 from zkchat_cli.citations.cut_sentences import negates_list
 from zkchat_cli.citations.hidden_characters import has_unusual_hidden
-from zkchat_cli.citations.nearest_words import LEAST_SHARE, Wording, find_nearest, fold_in_place
+from zkchat_cli.citations.nearest_words import Wording, find_nearest, fold_in_place
 from zkchat_cli.citations.normalized_text import (
     NormalizedText,
     normalize_quoted,
@@ -26,6 +26,7 @@ from zkchat_cli.citations.omissions import OMISSION
 from zkchat_cli.citations.quotations import MIN_QUOTE
 from zkchat_cli.citations.word_search import find_in_order, find_words, lacks_accents
 from zkchat_cli.markdown.blocks import sentences
+from zkchat_cli.models.citations import QuoteRemark
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
@@ -35,14 +36,12 @@ _ENDS = " \t\r\n.…,;:，。；：、"
 # Occurrences of a quotation to look at for one that is not cut
 _MAX_PLACES = 50
 _MAX_SENTENCE = 1000
+# Parts of a quotation that can be in another order
+_FEWEST_PARTS = 2
 # Editorial marks in a quotation: `[t]he`, `[sic]`
 _EDITED = lazy_pattern(r"\[(\w)\](?=\w)|\s*[\[(]sic!?[\])]")
 
-Remark = Literal["hidden_characters", "without_accents"]
-"""What is to be told of a quotation that was found: its passage has characters that do not show, or
-it is written wholly without the accents of the note.
-"""
-QuotationVerdict = Literal["verified", "cut", "misquoted", "not_found"]
+QuotationVerdict = Literal["verified", "cut", "misattributed", "misquoted", "not_found"]
 
 
 class FoundQuotation(NamedTuple):
@@ -57,7 +56,14 @@ class FoundQuotation(NamedTuple):
     end_line: int | None = None
     sentence: str | None = None
     nearest: str | None = None
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[QuoteRemark, ...] = ()
+
+    @property
+    def place(self) -> str | None:
+        """The path and first line: `Hiring.md:5`."""
+        if self.chunk is None:
+            return None
+        return f"{self.chunk.relative_path}:{self.start_line}"
 
 
 @dataclass(frozen=True)
@@ -136,6 +142,17 @@ class QuotableChunk:
                     return self._with_hidden_told(place, quote)
                 cut = cut or place
         return cut or self._locate_struck_out(quote)
+
+    def locate_disordered(self, quote: str) -> FoundQuotation | None:
+        """The parts of a quotation with omissions, in another order: they are misquoted."""
+        parts = _normalized_parts(quote, rendered=True, gaps=True)
+        found = [next(find_words(self._rendered, part), -1) for part in parts]
+        if len(parts) < _FEWEST_PARTS or min(found) < 0:
+            return None
+        lines = sorted(map(self._rendered.line_at, found))
+        begin, after = self._blocks.range(lines[0], lines[-1])
+        nearest = " ".join(self._blocks.text(begin, after).split())[:_MAX_SENTENCE]
+        return self.place_at("misquoted", lines[0], lines[-1])._replace(nearest=nearest)
 
     def _with_hidden_told(self, place: FoundQuotation, quote: str) -> FoundQuotation:
         """The place, with a remark if it or the quotation has characters that do not show."""
@@ -217,28 +234,38 @@ class QuotableChunk:
         return " ".join((" ".join(quoted) or block).split())[:_MAX_SENTENCE]
 
 
-def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotation:
+def find_quotation(
+    quote: str, chunks: Iterable[QuotableChunk], least_telling: float = 0
+) -> FoundQuotation:
     """Where the quotation is: the first chunk that has its words uncut, else one that has them
-    `cut`, else the nearest wording.
+    `cut`, else the nearest wording, with at least this share of the words that say something.
     """
     cut: FoundQuotation | None = None
-    nearest: Wording | None = None
-    nearest_source: QuotableChunk | None = None
+    disordered: FoundQuotation | None = None
+    nearest: tuple[Wording, QuotableChunk] | None = None
     for each in chunks:
         found = each.locate(quote)
         if found and found.verdict == "verified":
             return found
         cut = cut or found
         # Where the words are cut, no other wording is shown
-        near = None if cut else find_nearest(quote, each.folded)
-        if near and near.share >= LEAST_SHARE and (not nearest or near.share > nearest.share):
-            nearest = near
-            nearest_source = each
-    if cut:
-        return cut
-    if not nearest or not nearest_source:
-        return FoundQuotation("not_found")
-    return nearest_source.misquoted_at(nearest)
+        if cut is None:
+            disordered = disordered or each.locate_disordered(quote)
+            near = find_nearest(quote, each.folded)
+            if near and near.is_near(least_telling) and _is_nearer(near, nearest):
+                nearest = (near, each)
+    place = cut or disordered
+    if place or nearest is None:
+        return place or FoundQuotation("not_found")
+    wording, source = nearest
+    return source.misquoted_at(wording)
+
+
+def _is_nearer(wording: Wording, nearest: tuple[Wording, QuotableChunk] | None) -> bool:
+    if nearest is None:
+        return True
+    best, _ = nearest
+    return wording.share > best.share
 
 
 @lru_cache(maxsize=8)

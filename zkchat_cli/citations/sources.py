@@ -45,6 +45,7 @@ class CitableSources:
         self.quotable_chunk = cache(lambda number: QuotableChunk(self.by_number[number]))
         self.evidence = cache(lambda number: Evidence(self.by_number[number]))
         self.matching_notes = cache(self._matching_notes)
+        self.numbers_with = cache(self._numbers_with)
         self._earlier = earlier
 
     def source(self, number: int, quote: str | None) -> QuotableChunk | None:
@@ -64,6 +65,12 @@ class CitableSources:
         whole = {"text": text, "start_line": 1, "end_line": text.count("\n") + 1}
         note = QuotableChunk(chunk.model_copy(update=whole))
         return note if note.locate(quote) else None
+
+    def _numbers_with(self, quote: str) -> tuple[int, ...]:
+        """The numbers of the sources with these words, even if they are cut."""
+        return tuple(
+            number for number in sorted(self.by_number) if self.quotable_chunk(number).locate(quote)
+        )
 
     def _matching_notes(self, name: str) -> tuple[str, ...]:
         """The paths of the notes that a link or path may mean, the likeliest first; matched as

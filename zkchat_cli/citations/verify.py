@@ -7,16 +7,22 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from zkchat_cli.citations import marks
+from zkchat_cli.citations.assigned_quotes import AssignedQuote, assign_quotes
 from zkchat_cli.citations.cited_sentences import (
     FEW_WORDS,
     split_marked_sentences,
     states_something,
 )
-from zkchat_cli.citations.citing_marks import CitingMark, Footnote, citing_marks, read_footnotes
+from zkchat_cli.citations.citing_marks import (
+    CitingMark,
+    Footnote,
+    citing_marks,
+    own_footnotes,
+    read_footnotes,
+)
+from zkchat_cli.citations.marks import CitationMark
 from zkchat_cli.citations.quotations import (
-    AssignedQuote,
     Quotation,
-    assign_quotes,
     find_quotations,
     marks_outside_quotations,
 )
@@ -24,8 +30,13 @@ from zkchat_cli.citations.quotes import FoundQuotation
 from zkchat_cli.citations.sources import CitableSources
 from zkchat_cli.citations.support import judge_support, worst_support
 from zkchat_cli.models.citations import Citation, CitationVerdict, Support
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.spans import blank_spans
-from zkchat_cli.text.words import count_words
+from zkchat_cli.text.words import count_words, find_cjk
+
+# Characters of a coined word
+_LONGEST_WORD = 40
+_FILE_NAME = lazy_pattern(r"[^\s.][^\n]{0,100}\.[A-Za-z]\w{0,4}")
 
 
 class VerificationResult(NamedTuple):
@@ -95,8 +106,16 @@ def _read_answer(answer: str, sources: CitableSources) -> _ReadAnswer:
     quotations = find_quotations(answer, text)
     footnotes = read_footnotes(reading, answer, sources.matching_notes)
     written = marks_outside_quotations(reading.marks, quotations, answer)
+    own = own_footnotes(reading, answer, sources.matching_notes)
+    if own:
+        written = [mark for mark in written if not _refers_to(mark, own, answer)]
     citing = citing_marks(written, answer, sources.matching_notes, footnotes, sources.by_number)
     return _ReadAnswer(answer, text, quotations, footnotes, list(citing))
+
+
+def _refers_to(mark: CitationMark, own: frozenset[int], answer: str) -> bool:
+    """Whether a mark refers to a remark of the answer itself."""
+    return answer.startswith("[^", mark.start) and own.issuperset(mark.numbers)
 
 
 def _sentences_of_marks(read: _ReadAnswer, sources: CitableSources) -> _SentencesOfMarks:
@@ -137,13 +156,27 @@ def _cited_claims(
     for index, own in zip(kept, assigned, strict=True):
         cited = read.citing[index]
         sentence = sentences.sentence_of.get(index)
-        for quote in _quotes_of_mark(cited, own, read.footnotes) or (None,):
+        quotes = _quotes_of_mark(cited, own, read.footnotes)
+        claimed = tuple(each for each in quotes if not _is_name(each, sources))
+        for quote in claimed or (None,):
             for number in _cited_numbers(cited, quote, sources):
                 claim = claims.get((number, quote)) or CitedClaim(number, quote)
                 # A number that is not in the prompt has nothing that could support a sentence
                 judged = sentence if number in sources.by_number else None
                 claims[number, quote] = claim.cited_again(cited.mark.span, judged)
     return list(claims.values())
+
+
+def _is_name(quote: str, sources: CitableSources) -> bool:
+    """Whether words in quotation marks are the name of a note or a file, or a coined word, which no
+    source has.
+    """
+    words = quote.split()
+    is_word = len(words) == 1 and len(quote) <= _LONGEST_WORD and not find_cjk(quote)
+    is_plain = is_word and not any(map(str.isdigit, quote))
+    if not is_plain and not _FILE_NAME.fullmatch(quote) and not sources.matching_notes(quote):
+        return False
+    return not sources.numbers_with(quote)
 
 
 def _quotes_of_mark(
@@ -204,7 +237,14 @@ def _citation(claim: CitedClaim, sources: CitableSources) -> Citation:
     number, quote, spans, _ = claim
     source = sources.source(number, quote)
     if source is None:
-        return Citation(number=number, quote=quote, spans=spans)
+        elsewhere = _found_elsewhere(claim, sources)
+        return Citation(
+            number=number,
+            quote=quote,
+            spans=spans,
+            found_in=elsewhere.chunk.number if elsewhere and elsewhere.chunk else None,
+            found_at=elsewhere.place if elsewhere else None,
+        )
     chunk = source.chunk
     found = source.locate(quote) if quote else None
     where = found or FoundQuotation(
@@ -213,6 +253,7 @@ def _citation(claim: CitedClaim, sources: CitableSources) -> Citation:
     verdict: CitationVerdict = "cited" if quote is None else "misquoted"
     if found is not None:
         verdict = "cut" if found.verdict == "cut" else "verified"
+    elsewhere = _found_elsewhere(claim, sources) if verdict == "misquoted" else None
     return Citation(
         number=number,
         relative_path=chunk.relative_path,
@@ -221,7 +262,21 @@ def _citation(claim: CitedClaim, sources: CitableSources) -> Citation:
         end_line=where.end_line,
         quote=quote,
         valid=verdict in ("verified", "cited"),
-        verdict=verdict,
+        verdict="misattributed" if elsewhere else verdict,
         sentence=where.sentence,
         spans=spans,
+        found_in=elsewhere.chunk.number if elsewhere and elsewhere.chunk else None,
+        found_at=elsewhere.place if elsewhere else None,
+        remarks=where.remarks,
     )
+
+
+def _found_elsewhere(claim: CitedClaim, sources: CitableSources) -> FoundQuotation | None:
+    """Where another source of the turn has the quoted words as they are quoted."""
+    if claim.quote is None:
+        return None
+    for number in sources.numbers_with(claim.quote):
+        found = sources.quotable_chunk(number).locate(claim.quote)
+        if number != claim.number and found and found.verdict == "verified":
+            return found
+    return None

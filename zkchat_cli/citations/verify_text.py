@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from zkchat_cli.citations import marks
+from zkchat_cli.citations.assigned_quotes import assign_quotes, is_beside
 from zkchat_cli.citations.citing_marks import (
     CitingMark,
     Footnote,
@@ -23,9 +24,7 @@ from zkchat_cli.citations.citing_marks import (
 from zkchat_cli.citations.marks import CitationMark
 from zkchat_cli.citations.quotations import (
     Quotation,
-    assign_quotes,
     find_quotations,
-    is_beside,
     marks_outside_quotations,
 )
 from zkchat_cli.citations.quotes import (
@@ -39,7 +38,8 @@ from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.plain_text import remove_tags
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.spans import blank_spans
-from zkchat_cli.text.words import count_words
+from zkchat_cli.text.word_lists import FREQUENT_WORDS
+from zkchat_cli.text.words import count_words, language_of, terms
 from zkchat_cli.vault.front_matter import read_front_matter
 from zkchat_cli.vault.vault import Vault
 
@@ -64,17 +64,32 @@ _LONGEST_NAME = 300
 # The last line of a block quotation: `— Luhmann, 1981`
 _ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[ \t]*[^\n]*\Z")
 
-_BEST_FIRST: tuple[QuotationVerdict, ...] = ("verified", "cut", "misquoted", "not_found")
+_BEST_FIRST: tuple[QuotationVerdict, ...] = (
+    "verified",
+    "cut",
+    "misattributed",
+    "misquoted",
+    "not_found",
+)
+# Words that say something, from which on words in quotation marks without a source claim to be a
+# quotation
+FEWEST_TELLING_WORDS = 5
+# The share of them that the nearest wording must have, else it is alike by chance
+LEAST_TELLING_SHARE = 0.5
+_NOTE_SUFFIXES = (".md", ".markdown")
+_SUFFIX = re.compile(r"\.[A-Za-z]\w{1,4}\Z")
 
 
 class TextQuotation(NamedTuple):
-    """A quotation of a text, where it was found, and the notes that the text names as its
-    source.
+    """A quotation of a text, where it was found, and the notes that the text names as its source;
+    `missing`: the name of a note as its source that does not exist.
     """
 
     quote: str
     found: FoundQuotation
     named: tuple[str, ...] = ()
+    missing: str | None = None
+    is_near_link: bool = False
 
     @property
     def is_found(self) -> bool:
@@ -83,7 +98,7 @@ class TextQuotation(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """The quotation as JSON; `nearest` is the nearest wording, or the whole sentence if the
-        quotation is cut.
+        quotation is cut; `found_in` is where the words are if the text names another note.
         """
         found = self.found
         return {
@@ -94,28 +109,52 @@ class TextQuotation(NamedTuple):
             "start_line": found.start_line,
             "end_line": found.end_line,
             "nearest": found.nearest or found.sentence,
+            "found_in": found.place if found.verdict == "misattributed" else None,
+            "missing_note": self.missing,
+            "remarks": list(found.remarks),
         }
 
 
-def verify_text(text: str, vault: Vault) -> list[TextQuotation]:
+def verify_text(text: str, vault: Vault, *, strict: bool = False) -> list[TextQuotation]:
     """The quotations of a text in its order, each with its verdict. The vault's index should be up
     to date. Three or more words in quotation marks are a quotation; fewer only if a source is named
-    with them. The name of a note is none. A note with the same text is no source: it is the text
-    itself.
+    with them. The name of a note is none. Words that no note has are a quotation if they name a
+    source or if five of them say something; `strict`: always. A note with the same text is no
+    source: it is the text itself.
     """
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     notes = _Notes(vault, text)
     verified = [_verify(quotation, notes) for quotation in _read_quotations(text, notes)]
-    return [each for each in verified if each.is_found or not notes.matching_notes(each.quote)]
+    return [each for each in verified if _is_claim(each, notes, strict=strict)]
+
+
+def _is_claim(quotation: TextQuotation, notes: "_Notes", *, strict: bool) -> bool:
+    """Whether words in quotation marks claim to be a quotation from a note."""
+    if quotation.is_found:
+        return True
+    if notes.matching_notes(quotation.quote):
+        return False
+    is_named = quotation.named or quotation.missing or quotation.is_near_link
+    return bool(strict or is_named or _count_telling(quotation.quote) >= FEWEST_TELLING_WORDS)
+
+
+def _count_telling(words: str) -> int:
+    """How many words are not among the most frequent ones of their language."""
+    found = terms(words)
+    frequent = FREQUENT_WORDS[language_of(found)].split()
+    return sum(word not in frequent for word in found)
 
 
 class _WrittenQuotation(NamedTuple):
-    """`is_named`: whether the notes are certainly meant as its source, not only linked nearby."""
+    """`is_named`: whether the notes are certainly meant as its source, not only linked nearby.
+    `missing`: the name of a note that does not exist.
+    """
 
     at: int
     words: str
     notes: tuple[str, ...] = ()
     is_named: bool = False
+    missing: str | None = None
 
 
 class _Notes:
@@ -195,7 +234,9 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     read = _read_text(text, list_start)
     footnotes = {**read_footnotes(read.reading, read.body, notes.matching_notes), **listed}
     written = _marks_of_text(read, notes)
-    citing = list(citing_marks(written, read.prose, notes.matching_notes, footnotes))
+    known = citing_marks(written, read.prose, notes.matching_notes, footnotes)
+    unknown = (CitingMark(mark) for mark in written if _names_missing(mark, read.prose, notes))
+    citing = sorted([*known, *unknown], key=lambda cited: cited.mark.start)
     found = _cited_quotations(read, citing)
     assigned = {each.at for each in found}
     for quotation in read.quotations:
@@ -204,6 +245,8 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     for footnote in footnotes.values():
         for words in footnote.quotes:
             found.append(_WrittenQuotation(len(text), words, footnote.notes, is_named=True))
+    # A note that exists, too, is the source
+    found.sort(key=lambda each: each.missing is not None)
     unique = {(each.at, each.words): each for each in reversed(found)}
     checked = [each for each in unique.values() if _is_checked(each)]
     return sorted(checked, key=lambda each: each.at)
@@ -246,8 +289,23 @@ def _cited_quotations(read: _ReadText, citing: Sequence[CitingMark]) -> list[_Wr
         for index, words in quotes:
             quotation = read.quotations[index]
             is_named = is_beside(cited.mark.span, quotation, read.visible)
-            found.append(_WrittenQuotation(quotation.start, words, cited.notes, is_named))
+            missing = None if cited.notes else cited.mark.name
+            if is_named or not missing:
+                written = (quotation.start, words, cited.notes, is_named, missing)
+                found.append(_WrittenQuotation(*written))
     return found
+
+
+def _names_missing(mark: CitationMark, prose: str, notes: _Notes) -> bool:
+    """Whether a mark links or names a note that does not exist."""
+    name = mark.name
+    if not name or mark.defines or notes.matching_notes(name):
+        return False
+    is_note = name.lower().endswith(_NOTE_SUFFIXES)
+    if prose.startswith("[[", mark.start):
+        return is_note or not _SUFFIX.search(name)
+    # A Markdown link may lead anywhere
+    return is_note and "://" not in name and not prose.startswith("[", mark.start)
 
 
 def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote]]:
@@ -301,21 +359,26 @@ def _verify(quotation: _WrittenQuotation, notes: _Notes) -> TextQuotation:
     forms = dict.fromkeys((written, remove_tags(written), _ATTRIBUTION.sub("", written)))
     found = {form: _find_source(form, quotation, notes) for form in forms}
     best = min(forms, key=lambda form: _BEST_FIRST.index(found[form].verdict))
-    return TextQuotation(best.strip(), found[best], quotation.notes if quotation.is_named else ())
+    return TextQuotation(
+        best.strip(),
+        found[best],
+        quotation.notes if quotation.is_named else (),
+        quotation.missing,
+        is_near_link=bool(quotation.notes),
+    )
 
 
 def _find_source(words: str, quotation: _WrittenQuotation, notes: _Notes) -> FoundQuotation:
-    """Where the words are. If another note than the named has them, they are misquoted, and the
-    nearest wording is there.
-    """
+    """Where the words are. If another note than the named has them, they are misattributed."""
     here = find_quotation(words, notes.read(quotation.notes))
     if here.verdict == "verified" or (here.verdict == "cut" and quotation.is_named):
         return here
-    elsewhere = find_quotation(words, notes.all_with(words))
-    if not (quotation.notes and quotation.is_named):
+    least = 0 if quotation.notes or quotation.missing else LEAST_TELLING_SHARE
+    elsewhere = find_quotation(words, notes.all_with(words), least)
+    if not quotation.missing and not (quotation.notes and quotation.is_named):
         return elsewhere
     if elsewhere.verdict == "verified":
-        return elsewhere._replace(verdict="misquoted", nearest=" ".join(words.split()))
+        return elsewhere._replace(verdict="misattributed")
     if here.verdict == "misquoted":
         return here
     if elsewhere.verdict == "cut":

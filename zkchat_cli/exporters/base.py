@@ -171,10 +171,17 @@ def describe_uncited(count: int) -> str:
     return f"{plural(count, 'sentence')} {verb} no citation"
 
 
+def describe_misattribution(citation: Citation) -> str:
+    """Where the words of a quotation with another number are."""
+    return f"the words are in [{citation.found_in}] {citation.found_at}"
+
+
 def quotation_doubt(citation: Citation) -> str:
     """What is wrong with a quotation; empty if nothing is."""
     if citation.verdict == "misquoted":
         return " *(not verified: the quoted words are not there)*"
+    if citation.verdict == "misattributed":
+        return f" *(not verified: {describe_misattribution(citation)})*"
     if citation.verdict == "cut":
         return f" *(the quotation is cut; the note says: “{citation.sentence}”)*"
     return ""

@@ -6,12 +6,13 @@ from typing import Literal, get_args
 
 from zkchat_cli.models.base import Count, _LogValue
 
-CitationVerdict = Literal["cited", "verified", "cut", "misquoted", "missing"]
+CitationVerdict = Literal["cited", "verified", "cut", "misattributed", "misquoted", "missing"]
 """What the check of a citation found, from the best to the worst verdict:
 
 - `cited`: the citation has no quote.
 - `verified`: the quote is in the cited chunk.
 - `cut`: the quote is in the chunk, but cut so that it says something else.
+- `misattributed`: the quote is not in the chunk, but in another one of the prompt.
 - `misquoted`: the quote is not in the chunk.
 - `missing`: no chunk in the prompt has that number.
 """
@@ -21,13 +22,19 @@ Support = Literal["supports", "does_not_support", "unclear"]
 negations show.
 """
 
+QuoteRemark = Literal["hidden_characters", "without_accents"]
+"""What is told of a quote that was found: its passage has characters that do not show, or it is
+written wholly without the accents of the note.
+"""
+
 
 class Citation(_LogValue):
     """One cited source of an answer, with at most one quote.
 
     `valid`: the chunk was in the prompt and contains the whole quote, if there is one. `sentence`:
     the whole sentence around a quote that was cut. `spans`: the character ranges of this citation
-    in the answer.
+    in the answer. `found_in`: the number of the chunk that has the words of a misattributed quote,
+    and `found_at` their path and line.
     """
 
     number: Count
@@ -41,13 +48,19 @@ class Citation(_LogValue):
     sentence: str | None = None
     support: Support | None = None
     spans: tuple[tuple[Count, Count], ...] = ()
+    found_in: Count | None = None
+    found_at: str | None = None
+    remarks: tuple[QuoteRemark, ...] = ()
 
     @property
     def is_unsupported(self) -> bool:
         """Whether the source does not seem to say what the sentence says, and its words are not the
         reason.
         """
-        return self.support == "does_not_support" and self.verdict != "misquoted"
+        return self.support == "does_not_support" and self.verdict not in (
+            "misquoted",
+            "misattributed",
+        )
 
 
 def worst_verdict(verdicts: Iterable[CitationVerdict]) -> CitationVerdict:

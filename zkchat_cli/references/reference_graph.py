@@ -24,7 +24,7 @@ MAX_LABEL = 60
 # A note that was cited is drawn before one that was only found, however often
 _RANK: dict[EdgeKind, int] = {"cited": 1000, "named": 100, "imported": 100}
 _UNTITLED = "untitled"
-_DOUBTFUL = ("misquoted", "cut")
+_DOUBTFUL = ("misattributed", "misquoted", "cut")
 
 
 class GraphNode(NamedTuple):
@@ -46,7 +46,7 @@ class GraphNode(NamedTuple):
 
 class GraphEdge(NamedTuple):
     """A connection of two nodes by their ids. `weight` is how often there is such a use or link;
-    `doubtful` of its citations are misquoted or cut.
+    `doubtful` of its citations are misattributed, misquoted or cut.
     """
 
     source: str

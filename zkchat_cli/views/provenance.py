@@ -5,7 +5,7 @@ it, and whether the model sees it now.
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from zkchat_cli.exporters.base import DELIVERIES, UNSUPPORTED
+from zkchat_cli.exporters.base import DELIVERIES, UNSUPPORTED, describe_misattribution
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import Prompt
@@ -213,5 +213,7 @@ def _verdict_text(citation: Citation, *, is_changed: bool) -> str:
             return f"the quotation cuts a sentence: {quote}; the note says: {citation.sentence}"
         case "misquoted":
             return f"the quotation {verb} not in the note: {quote}"
+        case "misattributed":
+            return f"{describe_misattribution(citation)}: {quote}"
         case "missing":
             return "but it was not in that prompt"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import fold
-from zkchat_cli.views.sources import VERDICT_MARKS, source_name
+from zkchat_cli.views.sources import QUOTE_REMARKS, VERDICT_MARKS, source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 MAX_QUOTE = 200
 # Words of a quotation up to which differences are marked
 MOST_COMPARED = 300
-_LABEL_WIDTH = len("✗ misquoted")
-_INDENT = _LABEL_WIDTH + 2
+_LEAST_WIDTH = len("✗ misquoted")
 _PUNCTUATION = "*_`.,;:!?\"'“”‘’()"
 
 
@@ -29,30 +28,37 @@ def quotation_lines(
     """The quotations of a text with their verdicts, below misquoted ones the nearest wording with
     the differences marked; last, how many quotations have each verdict.
     """
+    width = max(_LEAST_WIDTH, *(len(_verdict_label(each)) for each in quotations))
     for each in quotations:
-        yield _verdict_line(each, link_name)
+        yield _verdict_line(each, link_name, width)
         remark = _remark_spans(each)
         if remark:
-            yield StyledLine((StyledSpan(" " * _INDENT), *remark), indent=_INDENT)
+            yield StyledLine((StyledSpan(" " * (width + 2)), *remark), indent=width + 2)
     counts = Counter[str](each.found.verdict for each in quotations)
     given = [verdict for verdict in VERDICT_MARKS if counts[verdict]]
     figures = [f"{counts[verdict]} {verdict.replace('_', ' ')}" for verdict in given]
     yield styled_line(f"{plural(len(quotations), 'quotation')}: {', '.join(figures)}", "bold")
 
 
-def _verdict_line(quotation: "TextQuotation", link_name: Callable[[str], str]) -> StyledLine:
+def _verdict_label(quotation: "TextQuotation") -> str:
+    verdict = quotation.found.verdict
+    return f"{VERDICT_MARKS[verdict].text} {verdict.replace('_', ' ')}"
+
+
+def _verdict_line(
+    quotation: "TextQuotation", link_name: Callable[[str], str], width: int
+) -> StyledLine:
     found = quotation.found
     mark = VERDICT_MARKS[found.verdict]
-    label = f"{mark.text} {found.verdict.replace('_', ' ')}"
-    verdict = mark._replace(text=f"{label:<{_LABEL_WIDTH}}")
+    verdict = mark._replace(text=f"{_verdict_label(quotation):<{width}}")
     quote = StyledSpan(f"  “{truncate(_on_one_line(quotation.quote), MAX_QUOTE)}”")
     if found.chunk is None:
-        return StyledLine((verdict, quote), indent=_INDENT)
+        return StyledLine((verdict, quote), indent=width + 2)
     path = found.chunk.relative_path
     name = source_name(path, link_name(path), found.heading)
     lines = line_range(found.start_line, found.end_line)
     where = (StyledSpan(f"{name}  ", "dim"), StyledSpan(f"{path}:{lines}", "cyan", path))
-    return StyledLine((verdict, quote), where, indent=_INDENT)
+    return StyledLine((verdict, quote), where, indent=width + 2)
 
 
 def _remark_spans(quotation: "TextQuotation") -> list[StyledSpan]:
@@ -60,12 +66,20 @@ def _remark_spans(quotation: "TextQuotation") -> list[StyledSpan]:
     found = quotation.found
     if found.verdict == "cut":
         return [StyledSpan(f"the note says: {found.sentence}", "yellow")]
-    if not found.nearest:
-        return []
-    if quotation.named and found.nearest == _on_one_line(quotation.quote):
+    spans: list[StyledSpan] = []
+    if quotation.missing:
+        place = f"; the words are in {found.place}" if found.verdict == "misattributed" else ""
+        spans.append(StyledSpan(f"no note {quotation.missing}{place}", "yellow"))
+    elif found.verdict == "misattributed":
         named = quotation.named[0]
-        return [StyledSpan(f"the words are not in {named}, but in this note", "yellow")]
-    return [StyledSpan("the note says: "), *_difference_spans(quotation.quote, found.nearest)]
+        spans.append(StyledSpan(f"the words are not in {named}, but in this note", "yellow"))
+    elif found.remarks:
+        told = "; ".join(QUOTE_REMARKS[remark] for remark in found.remarks)
+        spans.append(StyledSpan(told, "yellow"))
+    if found.nearest:
+        lead = "; the note says: " if spans else "the note says: "
+        spans += [StyledSpan(lead), *_difference_spans(quotation.quote, found.nearest)]
+    return spans
 
 
 def _on_one_line(text: str) -> str:

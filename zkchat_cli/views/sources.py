@@ -7,8 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotationVerdict
-from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_uncited
-from zkchat_cli.models.citations import Citation, CitationVerdict, group_by_number, worst_verdict
+from zkchat_cli.exporters.base import (
+    NO_SOURCE,
+    UNSUPPORTED,
+    describe_misattribution,
+    describe_uncited,
+)
+from zkchat_cli.models.citations import (
+    Citation,
+    CitationVerdict,
+    QuoteRemark,
+    group_by_number,
+    worst_verdict,
+)
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.references.documents import document_key, link_names
@@ -24,11 +35,16 @@ VERDICT_MARKS: dict[CitationVerdict | QuotationVerdict, StyledSpan] = {
     "verified": StyledSpan("✓", "green"),
     "cited": StyledSpan("○", "dim"),
     "cut": StyledSpan("✂", "yellow"),
+    "misattributed": StyledSpan("✗", "red"),
     "misquoted": StyledSpan("✗", "red"),
     "missing": StyledSpan("✗", "red"),
     "not_found": StyledSpan("✗", "red"),
 }
 """All wrong citations have the same mark; the text says what is wrong."""
+QUOTE_REMARKS: dict[QuoteRemark, str] = {
+    "hidden_characters": "the passage has characters that do not show",
+    "without_accents": "quoted without the accents of the note",
+}
 # Documents that are listed as not used
 MAX_UNUSED = 3
 # Characters of a heading, and of a quotation
@@ -253,9 +269,14 @@ def _remarks(citations: Iterable[Citation], style: str) -> list[StyledSpan]:
         if citation.verdict == "misquoted":
             quote = truncate(citation.quote or "", MAX_QUOTE)
             remarks.append(StyledSpan(f"the quoted words are not there: “{quote}”", style))
+        elif citation.verdict == "misattributed":
+            quote = truncate(citation.quote or "", MAX_QUOTE)
+            text = f"{describe_misattribution(citation)}: “{quote}”"
+            remarks.append(StyledSpan(text, style))
         elif citation.verdict == "cut":
             text = f"the quotation is cut; the note says: {citation.sentence}"
             remarks.append(StyledSpan(text, VERDICT_MARKS["cut"].style))
+        remarks += [StyledSpan(QUOTE_REMARKS[each], "yellow") for each in citation.remarks]
         is_unsupported = is_unsupported or citation.is_unsupported
     if is_unsupported:
         remarks.append(StyledSpan(UNSUPPORTED, "yellow"))

@@ -57,6 +57,7 @@ STATUSES: Mapping[str, tuple[str, str]] = {
         "✂",
         "cut: the source contains the quoted words, but its whole sentence says something else",
     ),
+    "misattributed": ("✗", "misattributed: another source of the turn has the quoted words"),
     "misquoted": ("✗", "misquoted: the source does not contain the quoted words"),
     "missing": ("?", f"missing: {base.NO_SOURCE}"),
 }

@@ -17,7 +17,8 @@ def verify_quotations(served: ServedVault, text: Text) -> VerifiedText:
 
     `verified`: a note says this. `misquoted`: the words are others, `nearest` has them. `cut`: the
     quotation ends where its sentence says something else, `nearest` has the sentence. `not_found`:
-    no note says anything like this. The source of a quotation is the note that is linked or named
+    no note says anything like this. `misattributed`: another note than the named says this,
+    `found_in` has the place. The source of a quotation is the note that is linked or named
     with it. `ok` means that all are verified.
     """
     found = verify_text(text, served.vault)
