@@ -94,6 +94,9 @@ def test_a_step_that_fails_ends_the_work_and_keeps_the_steps_before(
     model = script(HALF, {"text": "Some", "error": "connection"})
     done = zkchat("ask", "--iterations", 5, "Compare", "--model", model, "--json")
     assert (done.exit_status, done.json["error"]["partial"]) == (4, "Some")
+    work = done.json["iterations"]
+    assert work["outcome"] is None
+    assert [step["answer"] for step in work["steps"]] == [HALF["text"]]
     messages = stored_conversations(zkchat)
     assert [m["status"] for m in messages] == ["complete", "complete", "failed", "failed"]
 

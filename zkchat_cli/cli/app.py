@@ -314,5 +314,6 @@ def _print_failure(failure: CommandFailed, arguments: list[str]) -> int:
         described: dict[str, Any] = error.to_json()
         if failure.partial:
             described["partial"] = failure.partial
-        print(json.dumps({**document, "error": described}, ensure_ascii=False))  # noqa: T201
+        document |= {"error": described, **failure.document}
+        print(json.dumps(document, ensure_ascii=False))  # noqa: T201
     return EXIT_CODES.get(error.code, 1)

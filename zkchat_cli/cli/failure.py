@@ -1,5 +1,8 @@
 """How a command ends with an error, where the root cannot simply print it."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from zkchat_cli.errors import ZkchatError
 
 
@@ -8,7 +11,8 @@ class CommandFailed(Exception):
     error unless `is_printed`: the user has seen it then.
 
     `partial` is the part of an answer that came before the error; JSON has it beside the error.
-    `is_streamed`: the error has been printed as a JSON event.
+    `document` has what else JSON has beside the error, such as finished steps. `is_streamed`: the
+    error has been printed as a JSON event.
     """
 
     def __init__(
@@ -24,3 +28,4 @@ class CommandFailed(Exception):
         self.partial = partial
         self.is_printed = is_printed
         self.is_streamed = is_streamed
+        self.document: Mapping[str, Any] = {}

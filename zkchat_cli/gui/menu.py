@@ -13,6 +13,7 @@ from zkchat_cli.gui.menu_host import MenuHost
 from zkchat_cli.gui.styled_browser import fixed_font
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.views.prompts import prompt_text
+from zkchat_cli.views.summary_cost import note_summaries_text
 from zkchat_cli.views.text import plain_text, styled_line
 from zkchat_cli.views.token_usage import usage_lines
 from zkchat_cli.views.turn_steps import describe_compaction
@@ -120,7 +121,9 @@ def show_context(window: MenuHost) -> None:
 
     def explain(session: ZkChatSession) -> str:
         prompt = sent or session.prompt(message)
-        return f"{plain_text(usage_lines(prompt, session.history))}\n\n{prompt_text(prompt)}"
+        costs = note_summaries_text(session)
+        usage = plain_text(usage_lines(prompt, session.history, note_summaries=costs))
+        return f"{usage}\n\n{prompt_text(prompt)}"
 
     def show(text: str) -> None:
         dialog = QPlainTextEdit(text, window.window())

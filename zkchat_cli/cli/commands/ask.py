@@ -1,30 +1,28 @@
 """Ask one question and print the answer with its sources."""
 
-import re
 import sys
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from typer import Argument, Exit, Option
 
 from zkchat_cli.cli import options
+from zkchat_cli.cli.answer_output import AnswerOutput, print_steps, print_turn
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
-from zkchat_cli.cli.failure import CommandFailed
 from zkchat_cli.errors import StoreError, UsageError
 from zkchat_cli.terminal.link_targets import note_opener
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.views.text import IN_SHELL, UNSTORED, CommandHints, plain_text, summarize_problems
+from zkchat_cli.views.text import IN_SHELL, UNSTORED, summarize_problems
 
 if TYPE_CHECKING:
     from zkchat_cli import events
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.problem_solver import IterativeProblemSolver
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.models.reports import TurnReport
 
 ORDER = 20
 COMMAND = command_group()
@@ -113,7 +111,7 @@ def ask(
         app = _with_approval(ctx, opened, unsafe=unsafe, yes=yes, can_ask=not writes_json)
         screen = ctx.screen if writes_json else ctx.screen.with_width()
         max_sources = app.loaded.values.references.max_displayed
-        output = _Output(
+        output = AnswerOutput(
             screen=replace(screen, address=note_opener(app.vault.root)),
             hints=UNSTORED if no_store else IN_SHELL,
             max_sources=0 if answer_only else max_sources,
@@ -144,18 +142,6 @@ class _Question(NamedTuple):
 
     text: str
     typed: str
-
-
-class _Output(NamedTuple):
-    """The screen and the format in which the turn is printed."""
-
-    screen: Screen
-    hints: CommandHints
-    max_sources: int
-    as_json: bool
-    # One JSON object for each event, the last one with the report
-    is_stream: bool
-    shows_context: bool
 
 
 def _read_question(words: "Sequence[str]", *, is_required: bool) -> _Question:
@@ -232,14 +218,6 @@ def _begin_turn(
     return session.continue_answer()
 
 
-def _overview(session: "ZkChatSession") -> "Iterable[str]":
-    """What the last prompt was made of."""
-    from zkchat_cli.views.prompt_overview import overview_lines  # 15 ms
-
-    prompt = session.last_prompt
-    return overview_lines(prompt) if prompt is not None else ()
-
-
 def _rename_after_question(session: "ZkChatSession", question: _Question) -> None:
     """Use the typed question as the title, which is better than the piped text before it.
 
@@ -256,142 +234,12 @@ def _print_turns(
     session: "ZkChatSession",
     question: _Question,
     solver: "IterativeProblemSolver | None",
-    output: _Output,
+    output: AnswerOutput,
 ) -> None:
     """Run one turn, or those of a solver, and print them."""
-    print_turn = _print_json if output.as_json else _print_text
-    if solver is None:
-        # Closing it stores the partial answer if the reader is gone
-        with closing(_begin_turn(session, question)) as turn:
-            print_turn(session, turn, output)
+    if solver is not None:
+        print_steps(session, solver, output)
         return
-    from zkchat_cli.views import solver_steps
-
-    costs = session.runtime.settings.context.show_token_count
-    if not solver.works_in_steps:
-        output.screen.warn(solver_steps.single_answer_text(solver))
-    while solver.outcome is None:
-        if solver.steps and not output.as_json:
-            output.screen.print()
-        with closing(solver.run_step()) as turn:
-            print_turn(session, turn, output, solver)
-        if solver.works_in_steps:
-            usage = session.usage if costs else None
-            output.screen.remark(plain_text([solver_steps.finished_step_line(solver, usage)]))
-    if solver.works_in_steps:
-        command = "zkchat ask -c --iterations N GOAL"
-        end = solver_steps.outcome_line(solver, command, costs=costs)
-        output.screen.remark(plain_text([end]))
-
-
-def _print_text(
-    session: "ZkChatSession",
-    turn: "Iterable[events.Event]",
-    output: _Output,
-    _: "IterativeProblemSolver | None" = None,
-) -> None:
-    """Print the answer while it comes, and its sources."""
-    from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
-
-    display = DisplayOptions(
-        output.max_sources,
-        session.services.faults,
-        hints=output.hints,
-        budget=session.runtime.settings.context.show_token_count,
-        overview=partial(_overview, session) if output.shows_context else tuple,
-    )
-    last = show_turn(turn, output.screen, remark_printer(output.screen), display)
-    _completed_report(last)
-    _store_turn(session, output.screen)
-
-
-def _print_json(
-    session: "ZkChatSession",
-    turn: "Iterable[events.Event]",
-    output: _Output,
-    solver: "IterativeProblemSolver | None" = None,
-) -> None:
-    """Print the report of the turn, of several turns after the last one; in a stream an object for
-    each event instead, the last one with the report.
-    """
-    from zkchat_cli import events
-
-    last = None
-    needs_overview = output.shows_context
-    for event in turn:
-        last = event
-        if needs_overview and isinstance(event, events.PromptBuilt):
-            needs_overview = False
-            output.screen.remark("\n".join(_overview(session)))
-        _remark_event(event, output, with_changes=not output.is_stream)
-        if output.is_stream and not isinstance(event, events.PromptBuilt):
-            output.screen.json({"type": _type_name(event), **_event_document(event, solver)})
-    report = _completed_report(last, is_streamed=output.is_stream)
-    _store_turn(session, output.screen)
-    if not output.is_stream and (solver is None or solver.outcome is not None):
-        output.screen.json(_report_document(report, solver))
-
-
-def _report_document(
-    report: "TurnReport", solver: "IterativeProblemSolver | None"
-) -> dict[str, Any]:
-    """The report of a turn; that of a solver's last one has all of its steps."""
-    is_last = solver is not None and solver.outcome is not None
-    steps = solver.to_json() if solver is not None and is_last else None
-    return {**report.model_dump(mode="json"), "iterations": steps}
-
-
-def _store_turn(session: "ZkChatSession", screen: Screen) -> None:
-    """Store the turn if the store refused it before. If it still does, that is a warning and no
-    failure: the answer was given.
-    """
-    try:
-        session.flush(unless_told=True)
-    except StoreError as e:
-        screen.warn(e.message, e.hint)
-
-
-def _type_name(event: "events.Event") -> str:
-    """The name of an event in JSON: `text_delta`"""
-    return re.sub(r"(?<!^)([A-Z])", r"_\1", type(event).__name__).lower()
-
-
-def _event_document(
-    event: "events.Event", solver: "IterativeProblemSolver | None"
-) -> dict[str, Any]:
-    from zkchat_cli import events
-
-    document: dict[str, Any] = event._asdict()
-    match event:
-        case events.TurnCompleted(report):
-            document = _report_document(report, solver)
-        case events.TurnFailed(error, _, _):
-            document["error"] = error.to_json()
-    return document
-
-
-def _remark_event(event: "events.Event", output: _Output, *, with_changes: bool) -> None:
-    """Print on standard error what a person should see in addition to the JSON."""
-    from zkchat_cli import events
-    from zkchat_cli.terminal.approval import show_change
-    from zkchat_cli.views.turn_steps import describe_compaction
-
-    match event:
-        case events.Notice(message, hint):
-            output.screen.warn(message, hint)
-        case events.CompactionDone(compaction):
-            output.screen.remark(describe_compaction(compaction, output.hints, short=True))
-        case events.ChangeProposed() | events.ChangeDecided() if with_changes:
-            show_change(event, output.screen)
-
-
-def _completed_report(last: "events.Event | None", *, is_streamed: bool = False) -> "TurnReport":
-    """The report of a completed turn, which its last event has. Raises CommandFailed with the
-    partial answer of a failed one; `is_streamed`: the event has been printed.
-    """
-    from zkchat_cli import events
-
-    if isinstance(last, events.TurnFailed):
-        raise CommandFailed(last.error, partial=last.partial, is_streamed=is_streamed)
-    assert isinstance(last, events.TurnCompleted)
-    return last.report
+    # Closing it stores the partial answer if the reader is gone
+    with closing(_begin_turn(session, question)) as turn:
+        print_turn(session, turn, output)
