@@ -2,15 +2,13 @@
 dropped.
 
 A passage is a message, or a part of a long one, which is never quoted whole. BM25 (`text/bm25.py`)
-scores the passages of all messages. A passage also gets a share of its neighbours' scores, since a
-question and its answer use different words, and a little of the best score of its day. If its
-vector is nearer to the question than the average (by the cosine), its score is raised in
-proportion. In the end a score counts in proportion to the priority of its message.
+scores the passages of all messages. If a passage's vector is nearer to the question than the
+average (by the cosine), its score is raised in proportion. A passage also gets shares of its
+neighbours' scores, since a question and its answer use different words. In the end a score counts
+in proportion to the priority of its message.
 
-On LoCoMo, in 4,000 tokens, words alone find .825 of the answers, one evidence turn for .958 of the
-questions, and all of them for .867; words and vectors of all passages find .864 / .979 / .914.
-Choosing by score per token finds .851 / .977 / .888: fragments took the room of what they belong
-to.
+The two weights are chosen on some of LoCoMo's dialogues and judged on another one
+(tests/bench/recall.py). docs/explanation/context.md has the figures, and what did not help.
 """
 
 from array import array
@@ -24,7 +22,7 @@ from zkchat_cli.context.passages import RecallPassage, split_into_passages
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.text.bm25 import Bm25, rarity
 from zkchat_cli.text.word_lists import ENGLISH
-from zkchat_cli.text.words import content_stems, detect_language, main_languages, stem
+from zkchat_cli.text.words import content_stems, detect_language, main_languages
 from zkchat_cli.tokens.counter import TokenCounter
 
 if TYPE_CHECKING:
@@ -33,25 +31,8 @@ if TYPE_CHECKING:
 
 # Anserini's values for short texts: a longer message says more, it is not just wordier
 BM25 = Bm25(k1=0.9, b=0.4)
-# Shares of the scores of the passages one to five positions away
-NEIGHBOUR_SHARES = (0.4, 0.2, 0.1, 0.05, 0.025)
-# Share of the score of the passage before, if that one ends with a question: an answer need not
-# repeat its topic
-ANSWER_SHARE = 0.3
-# Characters at the end of a passage that may have the question mark: a caption or greeting may
-# follow it
-QUESTION_END = 60
-# Share of the best score of the day
-SAME_DAY_SHARE = 0.03
-QUESTION_WORDS = frozenset(
-    "kind type sort name mention describe say think tell many much thing".split()
-)
-"""Words that say what kind of answer the user wants, not what was said about the topic."""
-QUESTION_WORD_WEIGHT = 0.3
-RELATED_WEIGHT = 0.3
-"""The weight of words that begin like a word of the question ("adoption" for "adopt")."""
-# Letters that related words share
-PREFIX_LENGTH = 5
+# Passages on each side that get a share of a passage's score
+NEIGHBOURS = 5
 # Smallest share of the best score that makes a passage worth its tokens
 MIN_SHARE_OF_BEST = 0.1
 MAX_QUERY_WORDS = 40
@@ -66,9 +47,6 @@ MAX_QUESTION = 4000
 MAX_OPENING = 500
 # Number of passages that do not fit after which the search for smaller ones stops
 MAX_MISFITS = 20
-# Share of the best score that is added for each standard deviation by which a passage's cosine
-# exceeds the average
-MEANING_WEIGHT = 0.25
 # Tokens of the text around the quoted passages
 FRAME_TOKENS = 40
 DATE_TOKENS = 8
@@ -85,6 +63,19 @@ NaN for a passage without a vector, None if nothing can be compared.
 def no_cosines(_question: str, _passages: Sequence[RecallPassage]) -> None:
     """The cosines of an index that compares by words only: none."""
     return
+
+
+class RecallWeights(NamedTuple):
+    """What counts for the score of a passage besides its own words."""
+
+    # Share of the best score for each standard deviation by which the passage's cosine exceeds the
+    # average
+    meaning: float = 0.25
+    # Share of a passage's score that the next one gets; those further away get a share of it
+    neighbour: float = 1 / 3
+
+
+USUAL_WEIGHTS = RecallWeights()
 
 
 class _Scores(NamedTuple):
@@ -119,8 +110,11 @@ class RecallIndex:
     passage.
     """
 
-    def __init__(self, cosines: Cosines = no_cosines) -> None:
+    def __init__(
+        self, cosines: Cosines = no_cosines, weights: RecallWeights = USUAL_WEIGHTS
+    ) -> None:
         self._cosines = cosines
+        self._weights = weights
         # The languages of the conversation; their rules stem the words
         self._languages: tuple[str, ...] = (ENGLISH,)
         self._clear()
@@ -133,13 +127,8 @@ class RecallIndex:
         self._starts = array("L")
         self.passages: list[RecallPassage] = []
         self._postings: defaultdict[str, _Postings] = defaultdict(_no_postings)
-        self._by_prefix: defaultdict[str, list[str]] = defaultdict(list)
         # The number of words of each passage
         self._lengths = array("I")
-        self._day_numbers: dict[str, int] = {}
-        # The number of each passage's day
-        self._days = array("I")
-        self._ends_with_question = array("B")
         # The priority of each passage's message by its kind
         self._priorities = array("B")
         # Cached because all prompts of a turn have the same question
@@ -196,15 +185,10 @@ class RecallIndex:
         number = len(self.passages)
         words = Counter(content_stems(passage.text, self._languages))
         for word, count in words.items():
-            if word not in self._postings and len(word) >= PREFIX_LENGTH:
-                self._by_prefix[word[:PREFIX_LENGTH]].append(word)
             postings = self._postings[word]
             postings.holders.append(number)
             postings.counts.append(min(count, MAX_COUNT))
         self._lengths.append(words.total())
-        self._days.append(self._day_numbers.setdefault(passage.day, len(self._day_numbers)))
-        end = passage.text[-QUESTION_END:]
-        self._ends_with_question.append("?" in end or "？" in end)
         self.passages.append(passage)
 
     def _truncate(self, turns: int) -> None:
@@ -223,8 +207,6 @@ class RecallIndex:
         del self._starts[turns:]
         del self.passages[start:]
         del self._lengths[start:]
-        del self._days[start:]
-        del self._ends_with_question[start:]
         del self._priorities[start:]
 
     def search(
@@ -268,25 +250,22 @@ class RecallIndex:
     def _score(self, question: str) -> "NDArray[np.float64]":
         """The score of each passage."""
         # Imported here: see search
-        import numpy as np
 
         half = MAX_QUESTION // 2
         beginning = question[:half]
         end = question[half:][-half:]
         question = f"{beginning} {end}"
         scores = self._score_words(question)
-        answers = ANSWER_SHARE * scores * np.array(self._ends_with_question, np.float64)
-        scores[1:] += answers[:-1]
         if scores.any():
             self._add_meaning(scores, question)
         together = scores.copy()
-        for distance, share in enumerate(NEIGHBOUR_SHARES, 1):
-            together[distance:] += share * scores[:-distance]
-            together[:-distance] += share * scores[distance:]
-        days = np.array(self._days, np.intp)
-        best_of_day = np.zeros(len(self._day_numbers))
-        np.maximum.at(best_of_day, days, scores)
-        return together + SAME_DAY_SHARE * best_of_day[days]
+        for distance in range(1, NEIGHBOURS + 1):
+            following = self._weights.neighbour / distance
+            # What was said before a hit counts as one further away: an answer follows its question
+            preceding = self._weights.neighbour / (distance + 1)
+            together[distance:] += following * scores[:-distance]
+            together[:-distance] += preceding * scores[distance:]
+        return together
 
     def _score_words(self, question: str) -> "NDArray[np.float64]":
         """How well the words of each passage match the question."""
@@ -298,11 +277,11 @@ class RecallIndex:
         lengths = np.array(self._lengths, np.float64)
         average = float(lengths.mean()) if total else 1.0
         norm = BM25.norm(lengths, max(1.0, average))
-        for word, weight in self._query_words(question).items():
+        for word in self._query_words(question):
             postings = self._postings[word]
             holders = np.array(postings.holders, np.intp)
             counts = np.array(postings.counts, np.float64)
-            word_weight = weight * rarity(len(holders), total)
+            word_weight = rarity(len(holders), total)
             scores[holders] += BM25.word_score(word_weight, counts, norm[holders])
         return scores
 
@@ -320,28 +299,17 @@ class RecallIndex:
         spread = cosines[known].std()
         if spread > 0:
             nearness = np.maximum((cosines[known] - cosines[known].mean()) / spread, 0)
-            scores[known] += MEANING_WEIGHT * scores.max() * nearness
+            scores[known] += self._weights.meaning * scores.max() * nearness
 
-    def _query_words(self, question: str) -> dict[str, float]:
-        """The weights of the question's rarest indexed words, and of words related to them."""
-        words = dict.fromkeys(content_stems(question, self._languages))
-        weights: dict[str, float] = {}
-        for word in words:
-            if len(word) >= PREFIX_LENGTH:
-                related = self._by_prefix.get(word[:PREFIX_LENGTH], ())
-                weights |= dict.fromkeys(related, RELATED_WEIGHT)
-        question_words = {stem(word, self._languages) for word in QUESTION_WORDS}
-        for word in words:
-            weights[word] = QUESTION_WORD_WEIGHT if word in question_words else 1.0
+    def _query_words(self, question: str) -> list[str]:
+        """The question's rarest indexed words."""
         frequency: dict[str, int] = {}
-        for word in weights:
+        for word in content_stems(question, self._languages):
             holders = len(self._postings[word].holders) if word in self._postings else 0
             if holders:
                 frequency[word] = holders
-        rarest = sorted(
-            frequency, key=lambda word: (weights[word] > RELATED_WEIGHT, -frequency[word], word)
-        )
-        return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
+        rarest = sorted(frequency, key=lambda word: (-frequency[word], word))
+        return rarest[-MAX_QUERY_WORDS:]
 
 
 def index_turns(turns: Sequence[Turn]) -> RecallIndex:
