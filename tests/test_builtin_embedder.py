@@ -1,6 +1,7 @@
 """The model that comes with zkchat."""
 
 import asyncio
+import hashlib
 import os
 import pty
 import shutil
@@ -119,42 +120,23 @@ def test_long_and_short_texts_together_get_the_vectors_they_get_alone() -> None:
         assert float(alone @ vector) > 0.99
 
 
-def test_a_prepared_copy_gives_the_same_vectors_and_is_made_again_if_it_is_damaged(
-    tmp_path: Path,
-) -> None:
-    texts = ["a car", "the surgeon told me to rest my knee"]
-    [own, other] = compute_vectors(builtin.make_embedder(EmbedderConfig()), texts, "document")
-    for _ in range(2):
-        [prepared, second] = compute_vectors(
-            builtin.make_embedder(EmbedderConfig(cache_dir=tmp_path)), texts, "document"
-        )
-        assert (float(own @ prepared), float(other @ second)) == pytest.approx((1.0, 1.0), abs=1e-5)
-        [numbers] = tmp_path.rglob("numbers.bin")
-        assert numbers.stat().st_mode & 0o077 == 0
-        os.truncate(numbers, 10_000)
+PAIRS = {
+    ("The automobile needs oil twice a year.", "How do I maintain my car?"): 0.3413,
+    ("The automobile needs oil twice a year.", "The surgeon told me to rest my knee."): 0.0053,
+    ("The surgeon told me to rest my knee.", "A vessel came in at night."): 0.1393,
+}
+"""Cosines by the model as it was published, with float32 numbers."""
 
 
-def test_without_room_for_a_copy_the_model_itself_serves(tmp_path: Path) -> None:
-    (tmp_path / "models").write_text("a file where the folder would be")
-    assert (
-        len(
-            compute_vectors(
-                builtin.make_embedder(EmbedderConfig(cache_dir=tmp_path)), ["a car"], "query"
-            )
-        )
-        == 1
-    )
+def test_the_rewritten_model_computes_what_the_published_one_does() -> None:
+    embedder = builtin.make_embedder(EmbedderConfig())
+    for pair, published in PAIRS.items():
+        [one, other] = compute_vectors(embedder, pair, "document")
+        assert float(one @ other) == pytest.approx(published, abs=0.01)
 
 
-def test_nothing_is_sent_to_the_maker_of_onnxruntime(zkchat: Program, tmp_path: Path) -> None:
-    """From 1.31 on it writes an id of the machine first. It does neither where CI is set."""
-    zkchat.env |= {
-        "ZKCHAT_SEMANTIC__PROVIDER": "builtin",
-        "HOME": str(tmp_path / "user"),
-        "CI": "",
-        "GITHUB_ACTIONS": "",
-    }
-    zkchat.fresh = True
-    assert zkchat("vault", "index", "--semantic").exit_status == 0
-    assert not list((tmp_path).rglob("*onnxruntime*"))
-    assert not list((tmp_path).rglob("deviceid"))
+def test_the_files_of_the_model_are_those_that_its_source_names() -> None:
+    source = (builtin.FOLDER / "SOURCE.md").read_text()
+    for name in ("model.onnx", "tokenizer.json"):
+        digest = hashlib.sha256((builtin.FOLDER / name).read_bytes()).hexdigest()
+        assert digest in source

@@ -7,10 +7,7 @@ words does not need.
 
 import ctypes
 import hashlib
-import os
 import re
-import shutil
-import tempfile
 import threading
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -20,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.fileio import make_private_folder, open_regular
+from zkchat_cli.fileio import open_regular
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.word_lists import ENGLISH
 from zkchat_cli.vault.search.embedder import Purpose
@@ -126,11 +123,6 @@ class SentenceModel:
     # The id of zkchat's own model. The id of any other has a hash of its files, because two files
     # of the same name may be two models
     name: str = ""
-    prepared: Path | None = None
-    """Folder for a copy with float32 numbers, which is mapped into memory: it loads in a quarter of
-    the time and takes half of the memory (0.05 s instead of 0.2 s, and 110 MB less, for 90 MB of
-    disk).
-    """
     batch: int = 32
     _loading: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -234,7 +226,7 @@ class SentenceModel:
 
         model, tokenizer_file = self._files
         try:
-            session = self._open_prepared(model) or _open_session(model)
+            session = _open_session(model)
             tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer_file))
         except Exception as e:
             raise _error(f"{model} or its tokenizer is damaged: {e}", self.repair) from e
@@ -244,32 +236,6 @@ class SentenceModel:
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)
         return _LoadedModel(session, tokenizer)
-
-    def _open_prepared(self, model: Path) -> Any:
-        """The session of the copy, which is made if it is missing, damaged or of a newer
-        onnxruntime; None if there is no room for it.
-        """
-        if self.prepared is None:
-            return None
-        copy = self.prepared / "model.onnx"
-        with suppress(Exception):
-            return _open_session(copy, optimized=True)
-        with suppress(Exception):
-            make_private_folder(self.prepared.parent)
-            with tempfile.TemporaryDirectory(
-                prefix=".zkchat-", dir=self.prepared.parent
-            ) as scratch:
-                made = Path(scratch, self.prepared.name)
-                made.mkdir(0o700)
-                _open_session(model, copy=made / "model.onnx")
-                # onnxruntime has written them, readable for others
-                for file in made.iterdir():
-                    file.chmod(0o600)
-                shutil.rmtree(self.prepared, ignore_errors=True)
-                # All at once: others may read it
-                made.replace(self.prepared)
-            return _open_session(copy, optimized=True)
-        return None
 
 
 def _runs(encoded: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -283,11 +249,8 @@ def _runs(encoded: Sequence[Sequence[int]]) -> list[list[int]]:
     return runs
 
 
-def _open_session(model: Path, *, optimized: bool = False, copy: Path | None = None) -> Any:
-    """Open a model, and write its optimized form to `copy`. Raises the errors of onnxruntime, which
-    are many.
-    """
-    os.environ.update(NO_TELEMETRY)
+def _open_session(model: Path) -> Any:
+    """Open a model. Raises the errors of onnxruntime, which are many."""
     # Deferred: it takes 0.2 s, which only search by meaning should pay
     import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 
@@ -298,21 +261,10 @@ def _open_session(model: Path, *, optimized: bool = False, copy: Path | None = N
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     # One level up costs 15 ms more to load and 10 % more a text; the vectors differ by 1e-6
-    levels = onnxruntime.GraphOptimizationLevel
-    options.graph_optimization_level = (
-        levels.ORT_DISABLE_ALL if optimized else levels.ORT_ENABLE_BASIC
-    )
-    # Prepacking copies 40 MB into another order, in 30 ms. Without it a query takes 3 ms more, and
-    # a run of 256 tokens takes as long as before
-    options.add_session_config_entry("session.disable_prepacking", "1")
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     # The arena and the pattern would keep the memory of the largest run, 50 MB
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
-    if copy is not None:
-        options.optimized_model_filepath = str(copy)
-        options.add_session_config_entry(
-            "session.optimized_model_external_initializers_file_name", "numbers.bin"
-        )
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
 
