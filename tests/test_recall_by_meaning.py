@@ -26,7 +26,7 @@ CHATTER = [
     for i in range(9)
 ]
 TALK = [
-    ("The bridge is the old one.", "Fine."),
+    ("The bridge of this colour is the old one.", "Fine."),
     ("My automobile is the blue one.", "Fine."),
     *CHATTER,
 ]
