@@ -209,7 +209,8 @@ def test_note_is_summarized_in_its_own_words(app: AppFixture) -> None:
         report = report_of(app.session().send("Summarise [[Compost]]"))
         assert [run.name for run in report.tools] == tools
         assert report.answer.startswith(
-            "[[Compost]]:\n\n- “A compost heap needs air, water and patience.” [1]"
+            "Outline of Compost, with its key lines:\n\n"
+            "- “A compost heap needs air, water and patience.” [1]"
         )
         assert all(c.valid for c in report.citations)
 

@@ -173,7 +173,7 @@ class PromptBuilder:
             memory=memory.fixed,
             contextual_memory=memory.contextual,
             compaction=compaction,
-            tool_descriptors=tuple(tool.descriptor for tool in runtime.tools),
+            tool_descriptors=runtime.tool_descriptors,
             retrieval=runtime.retrieval,
             index_turns=self._index_turns,
             core_tools=frozenset(tool.name for tool in runtime.tools if tool.core),

@@ -195,6 +195,13 @@ class Runtime:
         return self.strategy.summarizes and self.settings.context.auto_summarize
 
     @property
+    def tool_descriptors(self) -> tuple[dict[str, Any], ...]:
+        """The tools as the model gets them."""
+        if self.model.knows_tools:
+            return tuple(tool.short_descriptor for tool in self.tools)
+        return tuple(tool.descriptor for tool in self.tools)
+
+    @property
     def takes_external(self) -> bool:
         """Whether tools of other programs may join `tools`."""
         return self.model.only_tools is None and (self.agent is None or self.agent.tools is None)

@@ -14,6 +14,7 @@ from zkchat_cli.citations.sources import CitableSources
 from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.context.prompt_messages import sent_images
 from zkchat_cli.errors import VaultError
+from zkchat_cli.llm.base import Model
 from zkchat_cli.models.messages import FinishReason, MessageStatus, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.models.prompts import Prompt
@@ -91,7 +92,7 @@ def make_answer(
         reasoning=turn.reasoning or None,
         references=referenced_documents(turn, services, prompts),
         citations=verified.citations if verified is not None else (),
-        uncited_statements=verified.uncited if verified is not None else None,
+        uncited_statements=_count_uncited(runtime.model, verified),
         usage=turn.usage if has_cost else None,
         timings_ms=turn.timer.timings(),
         agent=turn.user.agent,
@@ -99,6 +100,15 @@ def make_answer(
         memory_references=turn.memory_sent,
         task=summarize_tool_use(turn),
     )
+
+
+def _count_uncited(model: Model, verified: VerificationResult | None) -> int | None:
+    """The statements without a citation; None if they were not looked for. What the offline
+    provider says beside its quotations is about them.
+    """
+    if verified is None:
+        return None
+    return 0 if model.searches_itself else verified.uncited
 
 
 def summarize_tool_use(turn: TurnInProgress) -> dict[str, int] | None:

@@ -135,6 +135,8 @@ class Model(ABC):
     works_in_steps: ClassVar[bool] = True
     # The tools that it can call, if not all: describing others would cost tokens
     only_tools: frozenset[str] | None = None
+    # Whether it knows the arguments of its tools: describing them would cost tokens, too
+    knows_tools: ClassVar[bool] = False
     # Whether it can call tools, if that is known after `prepare`
     calls_tools: bool | None = None
     # Whether it takes pictures, if that is known after `prepare`; if not, its server will say

@@ -96,6 +96,12 @@ class Tool(NamedTuple):
             },
         }
 
+    @property
+    def short_descriptor(self) -> dict[str, Any]:
+        """The same without the arguments, for a model that knows them."""
+        function = {"name": self.name, "description": self.description}
+        return {"type": "function", "function": function}
+
     def call(
         self, arguments: Mapping[str, Any], vault: Vault, memory: Memory | None = None
     ) -> ToolOutput:

@@ -27,6 +27,8 @@ def find_notes_about(index: "NoteIndex", subject: str) -> list[str]:
     if not wanted:
         return []
     with_forms = find_forms(index.vocabulary, [word for word in wanted if not is_cjk(word)])
+    if any(_is_corrected(word, each.forms) for word, each in with_forms.items()):
+        return []
     groups = [tuple((form,) for form in sorted(each.forms)) for each in with_forms.values()]
     groups += [((word,),) for word in wanted if is_cjk(word)]
     match = WordMatch(tuple(groups))
@@ -34,6 +36,14 @@ def find_notes_about(index: "NoteIndex", subject: str) -> list[str]:
     found |= dict.fromkeys(_notes_in_folders(index, wanted))
     found |= dict.fromkeys(index.words.notes_with_chunk(match, MOST_FOUND, ranked=True))
     return list(found)
+
+
+def _is_corrected(word: str, forms: frozenset[str]) -> bool:
+    """Whether the forms are of another word, one letter away: a list about "nope" has no notes with
+    "none".
+    """
+    beginning = word[:SHORTEST_IN_FOLDER]
+    return not any(beginning in form or form in word for form in forms)
 
 
 def _named_notes(index: "NoteIndex", match: WordMatch) -> Iterator[str]:

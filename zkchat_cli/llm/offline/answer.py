@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, have_any_word
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
@@ -42,7 +42,6 @@ NO_PASSAGES = (
     "There was no room in the context window for passages of your notes. Raise "
     "context.max_tokens, or ask in a new conversation.\n"
 )
-SEARCH_TOOL = "find_excerpts"
 _FACTS_BEGIN = "<smart-memory>"
 _WORD = re.compile(r"[^ \n]*[ \n]?")
 _PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
@@ -101,7 +100,7 @@ def answer_from_notes(
 ) -> OfflineAnswer:
     """The answer from remembered facts and the excerpts that the tools have found."""
     excerpts = read_excerpts([*turn.documents, *turn.results])
-    facts = _relevant_facts(question, turn.before)
+    facts = relevant_facts(question, turn.before)
     problem = None if excerpts else _answer_without_excerpts(turn, facts)
     if problem is not None:
         return problem
@@ -127,7 +126,7 @@ def _answer_without_excerpts(turn: AskedTurn, facts: str) -> OfflineAnswer | Non
     return None
 
 
-def _relevant_facts(question: AnalyzedQuestion, messages: Sequence[PromptMessage]) -> str:
+def relevant_facts(question: AnalyzedQuestion, messages: Sequence[PromptMessage]) -> str:
     """The remembered facts that answer the question, as the beginning of an answer."""
     facts = [fact for message in messages for fact in _remembered_facts(message)]
     relevant = [
@@ -177,8 +176,8 @@ def quote_answer(
         ranked = rank_passages(question, excerpts, similarities)
     if ranked.is_answer:
         limit = MAX_SUMMARY if question.wants_summary else MAX_QUOTES
-        quotes = _answering_quotes(ranked, limit, earlier_answers)
-        return OfflineAnswer(f"From your notes:\n\n{_format_quotes(quotes)}", "answer")
+        quotes = answering_quotes(ranked, limit, earlier_answers)
+        return OfflineAnswer(f"From your notes:\n\n{format_quotes(quotes)}", "answer")
     if not named and not ranked.matches:
         text = NOTHING_IN_PERIOD if question.about_period else NOTHING_FOUND
         return OfflineAnswer(text, "nothing")
@@ -213,13 +212,11 @@ def _summarize_whole(
     for path in paths:
         document = [excerpt for excerpt in whole if excerpt.path == path]
         if quotes := summarize_excerpts(document, limit):
-            summaries.append(f"[[{document[0].title}]]:\n\n{_format_quotes(quotes)}")
+            summaries.append(f"[[{document[0].title}]]:\n\n{format_quotes(quotes)}")
     return "\n".join(summaries)
 
 
-def _answering_quotes(
-    ranked: RankedPassages, limit: int, earlier_answers: str
-) -> list[RankedQuote]:
+def answering_quotes(ranked: RankedPassages, limit: int, earlier_answers: str) -> list[RankedQuote]:
     """The quotes of an answer, new ones if there are any; code with its label."""
     least = MIN_SHARE * ranked.on_topic[0].value
     new = [
@@ -233,10 +230,10 @@ def _answering_quotes(
 def _format_section(quotes: Sequence[RankedQuote]) -> str:
     """The names of a section, and quotes of it."""
     names = (" ".join(QUOTE_MARKS.sub("", name).split()) for name in quotes[0].section)
-    return f"{' › '.join(names)}\n\n{_format_quotes(quotes)}"
+    return f"{' › '.join(names)}\n\n{format_quotes(quotes)}"
 
 
-def _format_quotes(quotes: Sequence[RankedQuote]) -> str:
+def format_quotes(quotes: Sequence[RankedQuote]) -> str:
     """Quotations with their citations, as a list if there are several."""
     mark = "- " if len(quotes) > 1 else ""
     lines = []

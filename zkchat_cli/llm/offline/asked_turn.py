@@ -1,14 +1,28 @@
 """The messages of one request to the offline provider, in the order of a turn. Pure."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from zkchat_cli.llm.offline.quotes import QuoteSource
+from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.references.excerpts import LONGEST_TITLE
 from zkchat_cli.text.truncate import truncate
 
 READ_TOOL = "read_zk_document"
+SEARCH_TOOL = "find_excerpts"
+
+
+class FinishedCall(NamedTuple):
+    """A call of this turn with its result: the `data` beside the excerpts, or the `error`."""
+
+    name: str
+    arguments: Mapping[str, object]
+    data: Mapping[str, Any]
+    excerpts: tuple[QuoteSource, ...]
+    error: str = ""
 
 
 class AskedTurn(NamedTuple):
@@ -26,6 +40,17 @@ class AskedTurn(NamedTuple):
     def results(self) -> tuple[PromptMessage, ...]:
         """The results of the tools."""
         return tuple(message for message in self.after if message.role == "tool")
+
+    @property
+    def calls(self) -> list[FinishedCall]:
+        """The calls of this turn that have results, in their order."""
+        results = {result.tool_call_id: result for result in self.results}
+        asked = [call for message in self.after for call in message.tool_calls]
+        return [_finish_call(call, results[call.id]) for call in asked if call.id in results]
+
+    def calls_of(self, *tools: str) -> list[FinishedCall]:
+        """The finished calls of these tools."""
+        return [call for call in self.calls if call.name in tools]
 
     @property
     def answers(self) -> list[str]:
@@ -52,6 +77,16 @@ class AskedTurn(NamedTuple):
         }
         read = [result for result in self.results if result.tool_call_id in reads]
         return {excerpt.path for excerpt in read_excerpts([*self.documents, *read])}
+
+
+def _finish_call(call: ToolCall, result: PromptMessage) -> FinishedCall:
+    data: Mapping[str, Any] = {}
+    with suppress(ValueError, RecursionError):
+        document = json.loads(result.content)
+        if isinstance(document, dict):
+            data = document
+    error = str(data.get("error", ""))
+    return FinishedCall(call.name, call.arguments, data, tuple(read_excerpts([result])), error)
 
 
 def find_question(messages: tuple[PromptMessage, ...]) -> AskedTurn:

@@ -2,8 +2,6 @@
 
 from zkchat_cli.llm.offline.request_slots import family
 
-# A quantifier, an article and the word for notes: "all my notes", "toutes les notes"
-_OUR_NOTES = r"(?:{all} |{the} )*(?:{notes})"
 _TO = (
     r"(?:(?:{show} )?(?:{all} |{the} )*(?:{notes})"
     r"|(?:which|what|welche|quelles?|que|quais|cuales)(?: (?:of )?(?:{the} )?(?:{notes}))?|who|wer"
@@ -163,7 +161,10 @@ LIST = family(
     r" (?:do i (?:have|use)|are there|exist|habe ich|gibt es|ai[- ]je|y a[- ]t[- ]il|tengo|hay"
     r"|tenho|ha"
     r"|existem|existen)",
-    r"(?:{show}) " + _OUR_NOTES + r"(?: (?P<scope>.+?))?(?: auf)?",
+    # "find entries with impossible days" need not be about notes
+    r"(?:{show}) (?:(?:{all}|{the}) )+(?:{notes})(?: (?P<scope>.+?))?(?: auf)?",
+    r"(?:{show}) (?:notes?|notiz(?:en)?|zettel|notas?|fiches?|apuntes)(?: (?P<scope>.+?))?"
+    r"(?: auf)?",
     r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales)(?: de| of)?(?: (?:{the}))* (?:{notes})"
     r" (?:do i have|are there|i have|exist|have i written|did i (?:write|take|make)|habe ich"
     r"|gibt es|hab ich|ai[- ]je|j['’]ai|y a[- ]t[- ]il|est[- ]ce que j['’]ai|tengo|hay|tenemos|eu"
@@ -182,7 +183,8 @@ LIST = family(
     r"(?:{show} )?(?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:that is "
     r"|was )?(?:tagged|with|from"
     r"|about|on|in|mit|von|aus|uber|avec|de|sur|sobre|con|com) .+)",
-    r"(?P<scope>\#[^\s#]+(?: \#[^\s#]+)*) (?:{notes})|(?:{show} |{all} )(?P<scope2>\#[^\s#]+)"
+    r"(?:{show} )?(?P<scope>\#[^\s#]+(?: \#[^\s#]+)* (?:{notes})(?: .+)?)|(?:{show} "
+    r"|{all} )(?P<scope2>\#[^\s#]+)"
     r"(?: (?:{notes}))?",
     r"(?:{the} )*(?:{notes}) (?P<dates>(?:of|from|since|before|after|between|von|vom|seit|aus|de|du"
     r"|del|da|do|desde|depuis|antes de|avant) .+)",

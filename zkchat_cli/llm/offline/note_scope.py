@@ -184,6 +184,7 @@ def _take_single_folder(text: str, found: dict[str, object]) -> str:
     if single is None or "folder" in found or find_period(text, _ANY_DAY):
         return text
     found["folder"] = single["value"]
+    found["is_guess"] = True
     return ""
 
 

@@ -98,6 +98,10 @@ OUTLINE = family(
     r"|overview|gist|recap|synopsis|tl;?dr|table of contents|headings|structure|sections|abstract)"
     r" (?:(?:of|for|on|about|from|meiner|von|zu) )+(?P<scope>.+)",
     r"tl;?dr:? (?P<scope>.+)|(?:summary|recap|overview):? (?P<scope2>\[\[.+)",
+    r"(?:write|draft|schreibe?|ecris|escribe|escreva)(?:[- ](?:me|us|mir|moi))? (?:{the} |short "
+    r"|brief )*"
+    r"(?:summary|overview|outline|zusammenfassung|uberblick|resume|resumen|resumo)"
+    r" (?:of|about|on|von|uber|zu|de|du|des|sur|sobre|do|da) (?P<scope>.+)",
     r"(?:summari[sz]e|sum up|recap|condense)(?: me)?(?: up)? (?P<scope>.+)",
     r"outline (?P<scope>(?:\[\[|my |our |the (?:note|main)|what i ).+)",
     r"(?:what (?:are|were|is)|what['’]s|{show})?(?: ?{the})* ?(?:key|main|most important|central)"
@@ -214,7 +218,8 @@ _COMPOSE = (
     "|faca|make|create|cree|erstelle?|fais|haz|hazme"
 )
 _GENRES = (
-    "poems?|story|stories|songs?|essays?|articles?|blog ?posts?|posts?|letters?|e-?mails?|mails?"
+    "haikus?|limericks?|verses?|paragraphs?|texts?|toast|quiz"
+    "|poems?|story|stories|songs?|essays?|articles?|blog ?posts?|posts?|letters?|e-?mails?|mails?"
     "|speech|tweets?|reply|report|script|code|program|function|jokes?|ideas?|names|gedicht"
     "|geschichte|lied|aufsatz|artikel|beitrag|brief|rede|antwort|bericht|witz|ideen|poeme|histoire"
     "|chanson|essai|lettre|courriel|discours|reponse|rapport|blague|idees|poema|historia|cuento"
@@ -242,6 +247,9 @@ UNABLE = (
         rf"(?: (?:{{the}}))*(?: (?:to|an|a|para|pour|for) (?:{{the}} )*\w+(?= about| uber| sur"
         rf"| sobre))?"
         rf"(?: (?:{_FOR}) (?P<scope>.+))?",
+        r"(?:write|compose|draft|schreibe?|verfasse?|ecris|redige|escribe|redacta|escreva|redija)"
+        r"(?:[- ](?:me|us|mir|uns|moi))? (?:an?|some|eine?n?|une?|unas?|uma?|two|three|\d+)"
+        rf" (?!.*\b(?:summary|outline|overview)\b).+?(?: (?:{_FOR}) (?P<scope>.+))?",
         r"(?:rewrite|rephrase|paraphrase|proofread|improve|polish|verbessere|korrigiere|formuliere"
         r"|reecris|reformule|corrige|ameliore|reescribe|mejora|reescreva|corrija|melhore)"
         r" (?P<scope>(?:\[\[|my |the |this |meine?|die |das |ma |mon |la |le |mi |el |minha |a |o )"

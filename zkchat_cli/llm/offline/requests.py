@@ -60,6 +60,8 @@ class NoteRequest(NamedTuple):
     task: str = ""
     limit: int = 0
     newest: bool = False
+    # Whether the folder may as well be a subject: "notes in German"
+    is_guess: bool = False
 
 
 FAMILIES = (
@@ -82,7 +84,7 @@ FAMILIES = (
 _FRAME_BEGIN = compile_filled(
     r"(?:(?:hi|hello|hey|hallo|bonjour|hola|ola|oi|ok|okay|so|now|then|well|pls|plz|please|bitte"
     r"|kindly|s['’ ]?il (?:te|vous) plait|svp|stp|por favor|und|also|actually"
-    r"|(?:can|could|would|will|won['’]t)(?: you)?(?: please| kindly)?"
+    r"|(?:can|could|would|will|won['’]t) you(?: please| kindly)?"
     r"|(?:i ?(?:['’]d| would) like|i want|i need|i wish)(?: you)?(?: to(?: (?:see|know|get"
     r"|have))?)?"
     r"|let me(?: (?:see|know))?|(?:kannst|konntest|wurdest|konnen|konnten) (?:du|sie)(?: bitte)?"

@@ -5,24 +5,52 @@ the prompt is visible.
 """
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Sequence, Set
 
 from zkchat_cli.events import TextDelta
 from zkchat_cli.llm.base import Delta, Request, StreamFinished
 from zkchat_cli.llm.offline.answer import (
     OfflineAnswer,
+    WantedCall,
     answer_from_notes,
     first_calls,
+    relevant_facts,
 )
-from zkchat_cli.llm.offline.asked_turn import AskedTurn, find_question
-from zkchat_cli.llm.offline.question import analyze_question, user_messages
+from zkchat_cli.llm.offline.asked_turn import (
+    READ_TOOL,
+    SEARCH_TOOL,
+    AskedTurn,
+    find_question,
+    read_excerpts,
+)
+from zkchat_cli.llm.offline.comparisons import COMPARE
+from zkchat_cli.llm.offline.continuations import CONTINUATION
+from zkchat_cli.llm.offline.note_links import LINKS
+from zkchat_cli.llm.offline.note_lists import LIST
+from zkchat_cli.llm.offline.outlines import OUTLINE
+from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
+from zkchat_cli.llm.offline.refinements import refine
+from zkchat_cli.llm.offline.refusals import REFUSAL
+from zkchat_cli.llm.offline.request_handler import RequestHandler
 from zkchat_cli.llm.offline.requests import NoteRequest, parse_request
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
+from zkchat_cli.llm.offline.tables import TABLE
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.models.reports import RequestKind
 
+HANDLERS: dict[RequestKind | None, RequestHandler] = {
+    "list": LIST,
+    "count": LIST,
+    "links": LINKS,
+    "outline": OUTLINE,
+    "compare": COMPARE,
+    "table": TABLE,
+    "more": CONTINUATION,
+    None: REFUSAL,
+}
+"""Other kinds are look-ups."""
 _WORD = re.compile(r"[^ \n]*[ \n]?")
 
 
@@ -38,19 +66,52 @@ def answer_request(
         yield from _deltas(OfflineAnswer(reply, None), None)
         return
     asked = _parse(request.messages, turn)
-    messages = _with_subject(request.messages, turn, asked)
-    question = analyze_question(messages, turn.position)
     tools = {tool.name for tool in request.tools}
-    wanted = [] if turn.after else first_calls(question, turn.documents)
-    calls = tuple(
-        ToolCall(id=f"offline-{turn.position}-{i}", name=each.tool, arguments=each.arguments)
-        for i, each in enumerate(wanted)
-        if each.tool in tools
-    )
+    handler = HANDLERS.get(asked.kind)
+    if handler and handler.tools <= tools:
+        calls = _tool_calls(handler.next_calls(asked, turn), turn, tools)
+        if calls:
+            yield StreamFinished("tool_calls", calls=calls)
+            return
+        answer = handler.answer(asked, turn, similarities)
+        if answer is not None:
+            yield from _deltas(answer, asked.kind)
+            return
+    question = analyze_question(_with_subject(request.messages, turn, asked), turn.position)
+    calls = ()
+    if not turn.calls_of(SEARCH_TOOL, READ_TOOL):
+        calls = _tool_calls(first_calls(question, turn.documents), turn, tools)
     if calls:
         yield StreamFinished("tool_calls", calls=calls)
         return
-    yield from _deltas(answer_from_notes(question, turn, similarities), asked.kind)
+    yield from _deltas(_look_up(asked, question, turn, similarities), asked.kind)
+
+
+def _tool_calls(
+    wanted: Sequence[WantedCall], turn: AskedTurn, tools: Set[str]
+) -> tuple[ToolCall, ...]:
+    """The wanted calls of tools that there are, with ids that no earlier call of the turn has."""
+    first = len(turn.results)
+    return tuple(
+        ToolCall(id=f"offline-{turn.position}-{i}", name=each.tool, arguments=each.arguments)
+        for i, each in enumerate(wanted, first)
+        if each.tool in tools
+    )
+
+
+def _look_up(
+    asked: NoteRequest,
+    question: AnalyzedQuestion,
+    turn: AskedTurn,
+    similarities: Similarities | None,
+) -> OfflineAnswer:
+    """The sentences that answer, with what the kind of request needs."""
+    if not turn.documents:
+        refined = refine(asked, question, read_excerpts(turn.results), similarities)
+        if refined is not None:
+            facts = relevant_facts(question, turn.before)
+            return OfflineAnswer(facts + refined.text, refined.level)
+    return answer_from_notes(question, turn, similarities)
 
 
 def _small_talk(messages: Sequence[PromptMessage], turn: AskedTurn) -> str | None:

@@ -23,7 +23,17 @@ class OfflineModel(Model):
     summarizes = False
     works_in_steps = False
     takes_images = False
-    only_tools = frozenset(("find_excerpts", "read_zk_document"))
+    knows_tools = True
+    only_tools = frozenset(
+        (
+            "find_excerpts",
+            "read_zk_document",
+            "list_zk_documents",
+            "find_backlinks",
+            "find_forward_links",
+            "find_link_path",
+        )
+    )
     similarities: Similarities | None = None
     name: str = "offline"
 

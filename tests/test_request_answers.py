@@ -1,0 +1,118 @@
+"""Whole answers to each kind of request, through the command line and without a model."""
+
+from pathlib import Path
+
+import pytest
+from conftest import Program, write_notes
+
+VAULT = {
+    "Books/Dune.md": "---\nstatus: read\nauthor: Frank Herbert\n---\n# Dune\n\n"
+    "Dune is a novel about a desert planet. See [[Ecology]]. #book\n",
+    "Books/Emma.md": "---\nstatus: open\nauthor: Jane Austen\n---\n# Emma\n\n"
+    "A comedy of manners. Unlike [[Dune]]. #book\n",
+    "Ecology.md": "# Ecology\n\nEcology studies how living things depend on each other.\n",
+    "Kitchen/Starter.md": "# Starter\n\nA starter is wild yeast in dough.\n\n"
+    "## Feeding the starter\n\n"
+    "1. Discard half of the starter.\n2. Add flour and water.\n\n## Storing\n\nKeep it cool.\n",
+    "Kitchen/Coffee.md": "Coffee is roasted at 220 degrees.\n",
+    "Journal/2024-06-11.md": "Cleaned the chimney of the house.\n",
+    **{f"Wood/Plank {i:02}.md": f"Plank {i} is of oak. #wood\n" for i in range(20)},
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return write_notes(tmp_path / "vault", VAULT)
+
+
+@pytest.mark.parametrize(
+    ("message", "request_kind", "level", "tools", "said"),
+    [
+        ("which notes have #book?", "list", "answer", ["list_zk_documents"], "2 notes with #book"),
+        ("how many notes have #wood?", "count", "answer", ["list_zk_documents"], "20 notes"),
+        ("list notes with status: open", "list", "answer", ["list_zk_documents"], "Emma [1]"),
+        ("what links to Dune?", "links", "answer", ["find_backlinks"], "1 note links to Dune"),
+        ("what does Dune link to?", "links", "answer", ["find_forward_links"], "- Ecology"),
+        (
+            "how is Emma connected to Ecology?",
+            "links",
+            "answer",
+            ["find_link_path"],
+            "Emma → Dune → Ecology",
+        ),
+        (
+            "summarize my notes on the starter",
+            "outline",
+            "answer",
+            ["find_excerpts", "read_zk_document"],
+            "Outline of Starter, with its key lines",
+        ),
+        (
+            "compare coffee and kombucha",
+            "compare",
+            "most_likely",
+            ["find_excerpts"] * 3,
+            "kombucha: nothing in your notes.",
+        ),
+        ("what is ecology?", "definition", "answer", ["find_excerpts"], "Ecology studies"),
+        ("how do I feed the starter?", "how_to", "answer", ["find_excerpts"], "2. “Add flour"),
+        ("when did I clean the chimney?", "when", "answer", ["find_excerpts"], "2024-06-11: “"),
+        (
+            "make a table of #book notes",
+            "table",
+            "answer",
+            ["list_zk_documents"],
+            "| Dune [1] | read | Frank Herbert |",
+        ),
+        ("tell me more", "more", None, [], "There is nothing to continue"),
+        ("write a poem about coffee", None, "most_likely", ["find_excerpts"], "I cannot write"),
+        (
+            "list notes with #nothing",
+            "list",
+            "nothing",
+            ["list_zk_documents"],
+            "No note has the tag",
+        ),
+        ("what links to Nowhere?", "links", "nothing", ["find_backlinks"], "There is no note"),
+    ],
+)
+def test_answer_to_a_request(
+    zkchat: Program,
+    message: str,
+    request_kind: str | None,
+    level: str | None,
+    tools: list[str],
+    said: str,
+) -> None:
+    reply = zkchat("ask", message, "--json").json
+    assert said in reply["answer"]
+    assert (reply["request"], reply["level"]) == (request_kind, level)
+    assert [run["name"] for run in reply["tools"]] == tools
+    assert all(citation["valid"] for citation in reply["citations"])
+
+
+def test_long_list_is_cut_and_names_the_command_that_shows_all(zkchat: Program) -> None:
+    answer = zkchat("ask", "list all notes with #wood").out
+    assert "and 12 more: `zkchat vault list --tag wood`" in answer
+    assert len(answer.splitlines()) <= 24
+    assert len(zkchat("vault", "list", "--tag", "wood", "--json").json) == 20
+
+
+def test_more_shows_the_rest_of_a_list_and_then_that_it_is_all(zkchat: Program) -> None:
+    pages = [zkchat("ask", "list all notes with #wood").out]
+    pages += [zkchat("ask", "-c", "more", "--answer-only").out for _ in range(3)]
+    assert "Plank 08" in pages[1] and "Plank 07" not in pages[1]
+    assert "Plank 19" in pages[2]
+    assert pages[3].startswith("That is all I found.")
+
+
+def test_more_quotes_nothing_twice(zkchat: Program) -> None:
+    first = zkchat("ask", "what is a starter?", "--json").json
+    then = zkchat("ask", "-c", "tell me more", "--json").json
+    quoted = {citation["quote"] for citation in first["citations"]}
+    assert quoted.isdisjoint(citation["quote"] for citation in then["citations"])
+
+
+def test_calls_of_a_request_are_stored_with_the_conversation(zkchat: Program) -> None:
+    zkchat("ask", "which notes have #book?")
+    assert "list_zk_documents" in zkchat("context", "export", "--format", "json").out

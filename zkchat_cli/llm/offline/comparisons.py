@@ -1,0 +1,106 @@
+"""Answers to requests for a comparison: what the notes say about either side, and which side they
+do not know.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, format_quotes
+from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn
+from zkchat_cli.llm.offline.question import analyze_question
+from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, comparable_words
+from zkchat_cli.llm.offline.ranking import rank_passages
+from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
+from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.llm.offline.selection import select_quotes
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.text import words
+
+# Quotes about either side, and about both
+MOST_OF_A_SIDE = 2
+MOST_OF_BOTH = 2
+
+
+class ComparedSide(NamedTuple):
+    """One side of a comparison, and what the notes say about it."""
+
+    name: str
+    quotes: Sequence[RankedQuote]
+
+
+def next_comparison_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
+    """A search for both sides together, and one for either."""
+    # Named documents are read, and summarized one below the other
+    if turn.documents or turn.calls_of(SEARCH_TOOL):
+        return []
+    queries = (f"{request.left} {request.right}", request.left, request.right)
+    return [WantedCall(SEARCH_TOOL, {"query": query, "limit": EXCERPTS}) for query in queries]
+
+
+def answer_with_comparison(
+    request: NoteRequest, turn: AskedTurn, similarities: Similarities | None
+) -> OfflineAnswer | None:
+    """What is about both sides first, then either side; None if neither is known."""
+    if turn.documents:
+        return None
+    excerpts = {
+        excerpt.source: excerpt for call in turn.calls_of(SEARCH_TOOL) for excerpt in call.excerpts
+    }
+    found = list(excerpts.values())
+    both = _quotes_with(f"{request.left} {request.right}", found, similarities, request)
+    both = both[:MOST_OF_BOTH]
+    sides = [_side(name, found, both, similarities) for name in (request.left, request.right)]
+    known = [side for side in sides if side.quotes]
+    if not known and not both:
+        return None
+    parts = [f"About both:\n\n{_as_list(both)}"] if both else []
+    for side in sides:
+        if side.quotes:
+            parts.append(f"{plain_name(side.name)}:\n\n{_as_list(side.quotes)}")
+        elif not both:
+            parts.append(f"{plain_name(side.name)}: nothing in your notes.\n")
+    is_whole = bool(both) or len(known) == len(sides)
+    return OfflineAnswer("\n".join(parts), "answer" if is_whole else "most_likely")
+
+
+def _side(
+    name: str,
+    excerpts: Sequence[QuoteSource],
+    shown: Sequence[RankedQuote],
+    similarities: Similarities | None,
+) -> ComparedSide:
+    """The best quotes about one side that are not shown yet."""
+    texts = {quote.text for quote in shown}
+    quotes = [each for each in _quotes_with(name, excerpts, similarities) if each.text not in texts]
+    return ComparedSide(name, quotes[:MOST_OF_A_SIDE])
+
+
+def _quotes_with(
+    subject: str,
+    excerpts: Sequence[QuoteSource],
+    similarities: Similarities | None,
+    both: NoteRequest | None = None,
+) -> list[RankedQuote]:
+    """The best passages with all words of a subject in them or in the headings above; with `both`,
+    those with the words of both its sides in the passage itself.
+    """
+    question = analyze_question(
+        [PromptMessage(role="user", content=subject, kind="conversation", tokens=0)], 0
+    )
+    ranked = rank_passages(question, excerpts, similarities)
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
+    wanted = comparable_words(subject, languages)
+    fitting = []
+    for quote in ranked.on_topic:
+        said = quote.words if both else quote.words | quote.above
+        if wanted <= said and quote.is_complete:
+            fitting.append(quote)
+    return select_quotes(fitting, MOST_OF_A_SIDE) if fitting else []
+
+
+def _as_list(quotes: Sequence[RankedQuote]) -> str:
+    return "".join(f"- {format_quotes([quote])}" for quote in quotes)
+
+
+COMPARE = RequestHandler(frozenset((SEARCH_TOOL,)), next_comparison_calls, answer_with_comparison)

@@ -1,0 +1,120 @@
+"""Answers to "tell me more": the next notes of a list, or what was not quoted yet."""
+
+from collections.abc import Sequence
+
+from zkchat_cli.llm.offline.answer import (
+    OfflineAnswer,
+    WantedCall,
+    answering_quotes,
+    format_quotes,
+)
+from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn
+from zkchat_cli.llm.offline.note_lists import LIST, answer_with_list, next_list_calls
+from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
+from zkchat_cli.llm.offline.quotes import RankedQuote
+from zkchat_cli.llm.offline.ranking import rank_passages
+from zkchat_cli.llm.offline.request_handler import RequestHandler
+from zkchat_cli.llm.offline.requests import NoteRequest, parse_request
+from zkchat_cli.llm.offline.selection import MAX_QUOTES
+from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.models.prompts import PromptMessage
+
+# Results of a search: the first ten were looked at already
+MOST_RESULTS = 20
+NOTHING_BEFORE = "There is nothing to continue: ask a question first.\n"
+NOTHING_MORE = "That is all I found.\n"
+MORE = "More from your notes:\n\n{}"
+
+
+def next_continuation_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
+    """The search or the list of the question before, further down."""
+    question = request.about or _last_question(turn)
+    if not question:
+        return []
+    earlier = parse_request(question)
+    if not request.about and earlier.kind in ("list", "count"):
+        return next_list_calls(earlier._replace(kind="list"), turn, _pages(turn))
+    if turn.calls_of(SEARCH_TOOL):
+        return []
+    queries = _analyze(question, turn, request).searches
+    return [WantedCall(SEARCH_TOOL, {"query": each, "limit": MOST_RESULTS}) for each in queries]
+
+
+def answer_with_continuation(
+    request: NoteRequest, turn: AskedTurn, similarities: Similarities | None
+) -> OfflineAnswer | None:
+    """New passages or notes only; or that there are none."""
+    question = request.about or _last_question(turn)
+    if not question:
+        return OfflineAnswer(NOTHING_BEFORE, None)
+    earlier = parse_request(question)
+    if not request.about and earlier.kind in ("list", "count"):
+        answer = answer_with_list(earlier._replace(kind="list"), turn, None, _pages(turn))
+        is_end = answer is None or answer.level != "answer" or "- " not in answer.text
+        return OfflineAnswer(NOTHING_MORE, "nothing") if is_end else answer
+    new = _new_quotes(_analyze(question, turn, request), turn, similarities)
+    if not new:
+        has_answers = bool(turn.answers) and not request.about
+        return OfflineAnswer(NOTHING_MORE, "nothing") if has_answers else None
+    return OfflineAnswer(MORE.format(format_quotes(new)), "answer")
+
+
+def _new_quotes(
+    question: AnalyzedQuestion, turn: AskedTurn, similarities: Similarities | None
+) -> Sequence[RankedQuote]:
+    """What is about the question and was not quoted in the conversation."""
+    found = {
+        excerpt.source: excerpt for call in turn.calls_of(SEARCH_TOOL) for excerpt in call.excerpts
+    }
+    ranked = rank_passages(question, list(found.values()), similarities)
+    said = turn.earlier_texts
+    new = tuple(quote for quote in ranked.on_topic if quote.text not in said and quote.is_complete)
+    if not new:
+        return []
+    return answering_quotes(ranked._replace(on_topic=new), MAX_QUOTES, said)
+
+
+def _analyze(question: str, turn: AskedTurn, request: NoteRequest) -> AnalyzedQuestion:
+    """The question, with the turns before it if it is one of the conversation."""
+    if request.about:
+        message = PromptMessage(role="user", content=question, kind="conversation", tokens=0)
+        return analyze_question([message], 0)
+    positions = [
+        i
+        for i, message in enumerate(turn.before)
+        if message.role == "user" and message.kind == "conversation" and message.content == question
+    ]
+    return analyze_question(turn.before, positions[-1])
+
+
+def _earlier_questions(turn: AskedTurn) -> list[str]:
+    """What the user asked before, without small talk."""
+    asked = user_messages(turn.before)
+    return [each for each in asked if reply_to_small_talk(each, (), ()) is None]
+
+
+def _last_question(turn: AskedTurn) -> str:
+    """The last question that is no request for more; empty without one."""
+    for question in reversed(_earlier_questions(turn)):
+        parsed = parse_request(question)
+        if parsed.kind != "more":
+            return question
+        if parsed.about:
+            return parsed.about
+    return ""
+
+
+def _pages(turn: AskedTurn) -> int:
+    """How many pages of the last list were shown."""
+    count = 1
+    for question in reversed(_earlier_questions(turn)):
+        if parse_request(question).kind != "more":
+            break
+        count += 1
+    return count
+
+
+CONTINUATION = RequestHandler(
+    LIST.tools | {SEARCH_TOOL}, next_continuation_calls, answer_with_continuation
+)

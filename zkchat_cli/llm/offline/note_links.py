@@ -1,0 +1,127 @@
+"""Answers to requests for the links to a note, from it, or between two notes."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
+from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
+from zkchat_cli.llm.offline.quotes import QuoteSource, find_quotes
+from zkchat_cli.llm.offline.request_handler import RequestHandler, first_upper, plain_name
+from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.text import words
+from zkchat_cli.text.numbers import plural
+
+TOOLS = {
+    "to": "find_backlinks",
+    "from": "find_forward_links",
+    "between": "find_link_path",
+}
+# Links in an answer, and characters of a line that is quoted
+MOST_SHOWN = 7
+LONGEST_LINE = 100
+
+
+def next_link_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
+    """The call that follows the links."""
+    tool = TOOLS[request.direction or "to"]
+    if turn.calls_of(tool):
+        return []
+    arguments: dict[str, Any] = {"relative_path": request.note}
+    if request.direction == "between":
+        arguments = {"source": request.note, "target": request.other}
+    return [WantedCall(tool, arguments)]
+
+
+def answer_with_links(
+    request: NoteRequest,
+    turn: AskedTurn,
+    similarities: Similarities | None = None,  # noqa: ARG001
+) -> OfflineAnswer | None:
+    """The links, each with its line."""
+    calls = turn.calls_of(*TOOLS.values())
+    if not calls:
+        return None
+    call = calls[-1]
+    if call.error:
+        return OfflineAnswer(f"{first_upper(plain_name(call.error))}\n", "nothing")
+    match request.direction:
+        case "from":
+            return _links_from(request, call)
+        case "between":
+            return _path_between(request, call)
+        case _:
+            return _links_to(request, call)
+
+
+def _links_to(request: NoteRequest, call: FinishedCall) -> OfflineAnswer:
+    name = _name(call.data.get("path", request.note))
+    if not call.excerpts:
+        return OfflineAnswer(f"No other note links to {name}.\n", "nothing")
+    by_path: dict[str, QuoteSource] = {}
+    for excerpt in call.excerpts:
+        by_path.setdefault(excerpt.path, excerpt)
+    shown = list(by_path.values())[:MOST_SHOWN]
+    left = len(by_path) - len(shown)
+    if int(call.data.get("backlinks", 0)) > len(call.excerpts):
+        left = int(call.data["backlinks"]) - len(shown)
+    head = f"{plural(len(shown) + left, 'note')} link to {name}"
+    if len(shown) + left == 1:
+        head = f"1 note links to {name}"
+    rest = _rest(left, "backlinks", request.note)
+    return OfflineAnswer(f"{head}:\n\n{_lines(shown)}{rest}", "answer")
+
+
+def _links_from(request: NoteRequest, call: FinishedCall) -> OfflineAnswer:
+    name = _name(call.data.get("path", request.note))
+    links = call.data.get("links", ())
+    if not links:
+        return OfflineAnswer(f"{name} links to nothing.\n", "nothing")
+    by_target: dict[str, str] = {}
+    for link in links:
+        target = link["path"]
+        by_target[target or link["link"]] = _name(target) if target else ""
+    lines = []
+    for key, target in list(by_target.items())[:MOST_SHOWN]:
+        lines.append(f"- {target or plain_name(key) + ' (broken)'}\n")
+    cited = "".join(f"[{excerpt.source}]" for excerpt in call.excerpts[:MOST_SHOWN])
+    rest = _rest(len(by_target) - len(lines), "links", request.note)
+    head = f"{name} links to {plural(len(by_target), 'note')} {cited}:"
+    return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")
+
+
+def _path_between(request: NoteRequest, call: FinishedCall) -> OfflineAnswer:
+    if not call.data.get("path"):
+        pair = f"{plain_name(request.note)} and {plain_name(request.other)}"
+        return OfflineAnswer(f"No path of links connects {pair}.\n", "nothing")
+    way = " → ".join(_name(path) for path in call.data["path"])
+    return OfflineAnswer(f"{way}\n\n{_lines(call.excerpts)}", "answer")
+
+
+def _lines(excerpts: Sequence[QuoteSource]) -> str:
+    """A line for each excerpt: the note, and its words if they are few."""
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
+    lines: list[str] = []
+    for excerpt in excerpts:
+        title = plain_name(excerpt.title)
+        quotes = find_quotes([excerpt], languages)[:1]
+        if quotes and len(quotes[0].text) <= LONGEST_LINE:
+            lines.append(f"- {title}: {format_quotes(quotes)}")
+        else:
+            lines.append(f"- {title} [{excerpt.source}]\n")
+    return "".join(lines)
+
+
+def _name(path: object) -> str:
+    return plain_name(PurePosixPath(str(path)).name.removesuffix(".md"))
+
+
+def _rest(left: int, command: str, note: str) -> str:
+    if left <= 0:
+        return ""
+    return f"\nand {left:,} more: `{shlex.join(['zkchat', 'vault', command, note])}`\n"
+
+
+LINKS = RequestHandler(frozenset(TOOLS.values()), next_link_calls, answer_with_links)

@@ -1,0 +1,147 @@
+"""Answers to requests for a summary: the outline of a note, or of the best few, with key lines."""
+
+from collections.abc import Sequence
+
+from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, format_quotes
+from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.quotes import QuoteSource, have_any_word
+from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
+from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.llm.offline.summary import summarize_excerpts
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.text import words
+from zkchat_cli.text.patterns import lazy_pattern
+
+# Notes of a subject, and headings of one note; of each of several notes
+MOST_NOTES = 3
+MOST_HEADINGS = 7
+MOST_HEADINGS_OF_SEVERAL = 3
+# Key lines of a note without headings
+MOST_LINES = 5
+LONGEST_LINE = 220
+_PROPERTY = lazy_pattern(r"\s*|---|[\w -]+:(?: .*)?|\s*- .*")
+
+
+def next_outline_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
+    """A search for the notes, and the whole of the best ones."""
+    if turn.documents:
+        return _read_named(turn)
+    reads = turn.calls_of(READ_TOOL)
+    if any(not call.error for call in reads):
+        return []
+    if request.note and not reads:
+        return [WantedCall(READ_TOOL, {"relative_path": request.note})]
+    # A note with that name does not exist
+    return _search_notes(request.about or request.note, turn)
+
+
+def _search_notes(subject: str, turn: AskedTurn) -> list[WantedCall]:
+    """A search for the notes about a subject, then the reading of the best ones."""
+    if not subject:
+        return []
+    searches = turn.calls_of(SEARCH_TOOL)
+    if not searches:
+        return [WantedCall(SEARCH_TOOL, {"query": subject, "limit": EXCERPTS})]
+    paths = _best_notes(subject, searches[-1].excerpts)
+    tried = {call.arguments.get("relative_path") for call in turn.calls_of(READ_TOOL)}
+    return [WantedCall(READ_TOOL, {"relative_path": path}) for path in paths if path not in tried]
+
+
+def _read_named(turn: AskedTurn) -> list[WantedCall]:
+    """The named documents that the prompt does not have."""
+    known = {excerpt.path for excerpt in read_excerpts(turn.documents)}
+    if known or turn.calls_of(READ_TOOL):
+        return []
+    paths = [path for message in turn.documents for path in message.source_ids]
+    return [WantedCall(READ_TOOL, {"relative_path": path}) for path in paths[:MOST_NOTES]]
+
+
+def _best_notes(subject: str, excerpts: Sequence[QuoteSource]) -> list[str]:
+    """The notes that have the words of the subject; one alone if it is named so."""
+    wanted = words.content_terms(subject)
+    fitting = [each for each in excerpts if have_any_word([each], wanted)] or list(excerpts)
+    paths = list(dict.fromkeys(excerpt.path for excerpt in fitting))
+    named = [each.path for each in fitting if words.fold(each.title) == words.fold(subject)]
+    return named[:1] or paths[:MOST_NOTES]
+
+
+def answer_with_outline(
+    request: NoteRequest,
+    turn: AskedTurn,
+    similarities: Similarities | None = None,  # noqa: ARG001
+) -> OfflineAnswer | None:
+    """The headings with the sentences that cover most of the text below them."""
+    reads = [call for call in turn.calls_of(READ_TOOL) if not call.error]
+    excerpts = [excerpt for call in reads for excerpt in call.excerpts]
+    excerpts = _without_properties(excerpts or read_excerpts(turn.documents))
+    paths = list(dict.fromkeys(excerpt.path for excerpt in excerpts))[:MOST_NOTES]
+    outlines: list[str] = []
+    for path in paths:
+        note = [excerpt for excerpt in excerpts if excerpt.path == path]
+        outline = _outline(note, MOST_HEADINGS if len(paths) == 1 else MOST_HEADINGS_OF_SEVERAL)
+        if outline:
+            title = plain_name(note[0].title)
+            outlines.append(f"Outline of {title}, with its key lines:\n\n{outline}")
+    if not outlines:
+        return None
+    if len(outlines) > 1:
+        subject = plain_name(request.about or request.note)
+        outlines.insert(0, f"{len(outlines)} notes about {subject}.\n")
+    return OfflineAnswer("\n".join(outlines), "answer")
+
+
+def _without_properties(excerpts: Sequence[QuoteSource]) -> list[QuoteSource]:
+    """The excerpts that are more than the properties above a note."""
+    return [
+        excerpt
+        for excerpt in excerpts
+        if not all(_PROPERTY.fullmatch(line) for line in excerpt.text.split("\n"))
+    ]
+
+
+def _outline(note: Sequence[QuoteSource], most: int) -> str:
+    """The headings of a note, each with a key line below it; without headings the key lines."""
+    sections: dict[str, list[QuoteSource]] = {}
+    for excerpt in note:
+        for heading, text in _split_at_headings(excerpt):
+            sections.setdefault(heading, []).append(excerpt._replace(text=text, heading=heading))
+    if len(sections) <= 1:
+        return format_quotes(summarize_excerpts(note, MOST_LINES))
+    title = words.fold(note[0].title)
+    lines: list[str] = []
+    for heading, parts in sections.items():
+        name = "" if words.fold(heading) in ("", title) else plain_name(heading)
+        if line := _section_line(name, parts):
+            lines.append(f"- {line}")
+    left = len(lines) - most
+    if left > 0 and most == MOST_HEADINGS:
+        lines[most:] = [f"- and {left} more sections\n"]
+    return "".join(lines[: most + 1] if most == MOST_HEADINGS else lines[:most])
+
+
+def _section_line(name: str, parts: Sequence[QuoteSource]) -> str:
+    """The heading of a section with its key line; empty for text without a heading or sentence."""
+    quotes = summarize_excerpts(parts, 1)
+    if quotes and len(quotes[0].text) <= LONGEST_LINE:
+        label = f"{name}: " if name else ""
+        return f"{label}{format_quotes(quotes)}"
+    return f"{name} [{parts[0].source}]\n" if name else ""
+
+
+def _split_at_headings(excerpt: QuoteSource) -> list[tuple[str, str]]:
+    """The parts of an excerpt below each heading in it, with the heading."""
+    parts: list[tuple[str, list[str]]] = [(excerpt.heading or "", [])]
+    fenced = False
+    for line in excerpt.text.split("\n"):
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        marks = len(line) - len(line.lstrip("#"))
+        if not fenced and 1 <= marks <= 6 and line[marks : marks + 1] == " ":
+            parts.append((line[marks:].strip().rstrip("#").strip(), []))
+        else:
+            parts[-1][1].append(line)
+    return [(heading, "\n".join(lines)) for heading, lines in parts if heading or any(lines)]
+
+
+OUTLINE = RequestHandler(
+    frozenset((READ_TOOL, SEARCH_TOOL)), next_outline_calls, answer_with_outline
+)

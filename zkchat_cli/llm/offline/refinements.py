@@ -1,0 +1,171 @@
+"""What a definition, steps and a date need beside the best sentences of a look-up. Pure."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from zkchat_cli.llm.offline.answer import OfflineAnswer, answering_quotes, format_quotes
+from zkchat_cli.llm.offline.note_scope import bare_text
+from zkchat_cli.llm.offline.question import AnalyzedQuestion
+from zkchat_cli.llm.offline.quotes import (
+    QuoteSource,
+    RankedQuote,
+    comparable_words,
+    find_quotes,
+)
+from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
+from zkchat_cli.llm.offline.request_handler import plain_name
+from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.models.reports import RequestKind
+from zkchat_cli.text import words
+from zkchat_cli.text.patterns import lazy_pattern
+
+# Quotes of a definition and of dates, and the steps of one list
+MOST_QUOTES = 3
+MOST_STEPS = 9
+FEWEST_STEPS = 2
+# Quotes that a list of steps may be beside
+LEADING_QUOTES = 3
+FROM_NOTES = "From your notes:\n\n"
+_COPULA = (
+    r"(?:is|are|was|were|means?|stands for|refers to|describes?|ist|sind|war|waren|bedeutet"
+    r"|bezeichnet|est|sont|etait|signifie|designe|es|son|era|fue|significa|e|sao|foi|:|–|—|-)"
+)
+_ARTICLES = r"(?:(?:an?|the|der|die|das|eine?|l[ae]s?|une?|el|os?|as?) )*"
+# In brackets or between commas
+_ASIDE = r"(?: \([^)]*\))?(?:,[^,]{1,60},)?"
+_DATE = lazy_pattern(
+    r"\b(?:19|20)\d\d\b|\b\d{1,2}[./]\d{1,2}\b|\b\d{1,2}(?:st|nd|rd|th)\b"
+    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december"
+    r"|januar|februar|märz|juni|juli|oktober|dezember|janvier|février|juillet|août|enero|febrero"
+    r"|marzo|abril|junio|julio|agosto|janeiro|fevereiro|março|maio|junho|julho)\b",
+    re.IGNORECASE,
+)
+_LEADING_DATE = lazy_pattern(r"\d{4}-(?:W\d\d|\d\d(?:-\d\d)?)|\d{8}(?!\d)|\d{1,2}\.\d{1,2}\.\d{4}")
+_NUMBERED = lazy_pattern(r"^\s*\d{1,2}[.)]\s+(.*)$", re.MULTILINE)
+
+Refinement = Callable[
+    [NoteRequest, RankedPassages, Sequence[QuoteSource]],
+    OfflineAnswer | None,
+]
+
+
+def refine(
+    request: NoteRequest,
+    question: AnalyzedQuestion,
+    excerpts: Sequence[QuoteSource],
+    similarities: Similarities | None,
+) -> OfflineAnswer | None:
+    """The answer to a definition, to steps or to a date; None if a look-up answers as well."""
+    refinement = _REFINEMENTS.get(request.kind)
+    if refinement is None or not excerpts or question.is_follow_up:
+        return None
+    return refinement(request, rank_passages(question, excerpts, similarities), excerpts)
+
+
+def _define(
+    request: NoteRequest, ranked: RankedPassages, excerpts: Sequence[QuoteSource]
+) -> OfflineAnswer | None:
+    """The sentence that says what it is, or the first one of the note with that name."""
+    first = _find_definition(request.about, excerpts) if request.about else None
+    if first is None:
+        return None
+    said = words.fold(first.text)
+    quotes = [first]
+    for quote in answering_quotes(ranked, MOST_QUOTES, "") if ranked.is_answer else ():
+        text = words.fold(quote.text)
+        if text not in said and said not in text:
+            quotes.append(quote)
+    return OfflineAnswer(FROM_NOTES + format_quotes(quotes[:MOST_QUOTES]), "answer")
+
+
+def _find_definition(subject: str, excerpts: Sequence[QuoteSource]) -> RankedQuote | None:
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
+    quotes = [each for each in find_quotes(excerpts, languages) if each.is_complete]
+    name = re.escape(bare_text(subject))
+    says = re.compile(rf"{_ARTICLES}{name}s?\b{_ASIDE} ?{_COPULA} ")
+    for quote in quotes:
+        if says.match(bare_text(quote.text)):
+            return quote
+    wanted = comparable_words(subject, languages)
+    return next((quote for quote in quotes if _opens_note(quote, wanted, languages)), None)
+
+
+def _opens_note(quote: RankedQuote, wanted: frozenset[str], languages: tuple[str, ...]) -> bool:
+    """Whether a quote is the first sentence of the note that is called so."""
+    title = quote.excerpt.title
+    if quote.passage.kind != "prose" or comparable_words(title, languages) != wanted:
+        return False
+    headings = [heading for heading in quote.passage.headings if heading != title]
+    return quote.order.position == 0 or not headings
+
+
+def _give_steps(
+    request: NoteRequest,  # noqa: ARG001
+    ranked: RankedPassages,
+    excerpts: Sequence[QuoteSource],
+) -> OfflineAnswer | None:
+    """The numbered list in the section of one of the best sentences."""
+    if not ranked.is_answer:
+        return None
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
+    for best in ranked.on_topic[:LEADING_QUOTES]:
+        numbered = {_letters(item) for item in _NUMBERED.findall(best.excerpt.text)}
+        steps = [
+            quote
+            for quote in find_quotes([best.excerpt], languages, max_group=0)
+            if quote.passage.kind == "item"
+            and quote.passage.headings == best.passage.headings
+            and any(item.startswith(_letters(quote.text)[:20]) for item in numbered)
+        ]
+        if len(steps) >= FEWEST_STEPS:
+            shown = [f"{i}. {format_quotes([s])}" for i, s in enumerate(steps[:MOST_STEPS], 1)]
+            name = plain_name(" › ".join(best.section))
+            left = len(steps) - len(shown)
+            rest = f"and {left} more steps\n" if left else ""
+            return OfflineAnswer(f"Steps from {name}:\n\n{''.join(shown)}{rest}", "answer")
+    return None
+
+
+def _letters(text: str) -> str:
+    """A text without marks, so that an item and its line in the note compare equal."""
+    return re.sub(r"\W+", "", bare_text(text))
+
+
+def _date(
+    request: NoteRequest,  # noqa: ARG001
+    ranked: RankedPassages,
+    excerpts: Sequence[QuoteSource],  # noqa: ARG001
+) -> OfflineAnswer | None:
+    """The sentences with a date first, and the date of the note or heading before one without."""
+    if not ranked.is_answer:
+        return None
+    quotes = answering_quotes(ranked, MOST_QUOTES, "")
+    dated = [quote for quote in quotes if _DATE.search(quote.text) or _date_above(quote)]
+    if not dated:
+        return None
+    mark = "- " if len(quotes) > 1 else ""
+    lines: list[str] = []
+    for quote in [*dated, *(quote for quote in quotes if quote not in dated)]:
+        day = "" if _DATE.search(quote.text) else _date_above(quote)
+        lines.append(f"{mark}{day}{': ' if day else ''}{format_quotes([quote])}")
+    return OfflineAnswer(FROM_NOTES + "".join(lines), "answer")
+
+
+def _date_above(quote: RankedQuote) -> str:
+    """The date that a heading above a quote, or the title of its note, begins with."""
+    for name in (
+        *reversed(quote.passage.headings),
+        quote.excerpt.heading or "",
+        quote.excerpt.title,
+    ):
+        if found := _LEADING_DATE.match(name):
+            return found[0]
+    return ""
+
+
+_REFINEMENTS: dict[RequestKind | None, Refinement] = {
+    "definition": _define,
+    "how_to": _give_steps,
+    "when": _date,
+}

@@ -1,0 +1,55 @@
+"""Answers to what no search can do: that it cannot, who could, and the nearest that it can."""
+
+from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, format_quotes
+from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.question import analyze_question
+from zkchat_cli.llm.offline.ranking import rank_passages
+from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
+from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.llm.offline.selection import select_quotes
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.models.prompts import PromptMessage
+
+MOST_QUOTES = 3
+_ANY_MODEL = "Any language model can: add --model ollama/qwen3, or another (zkchat chat: /model)."
+REPLIES = {
+    "write": f"I cannot write: I quote your notes and am no language model. {_ANY_MODEL}",
+    "translate": f"I cannot translate: I quote your notes as they are. {_ANY_MODEL}",
+    "change": "I cannot change notes. A language model that calls tools can propose changes, and "
+    "asks you first: zkchat chat --unsafe --model ollama/qwen3.",
+    "remind": "zkchat has no reminders, with any model. It can remember a fact for later "
+    "conversations: /remember TEXT.",
+    "web": "I only know your notes, and no model in zkchat searches the web.",
+}
+NEAREST = "What your notes say about {}:"
+
+
+def next_refusal_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
+    """A search for what is wanted, so that the answer has more than a no."""
+    if turn.calls_of(SEARCH_TOOL, READ_TOOL) or request.task in ("web", "change"):
+        return []
+    if request.note and not turn.documents:
+        return [WantedCall(READ_TOOL, {"relative_path": request.note})]
+    if request.about:
+        return [WantedCall(SEARCH_TOOL, {"query": request.about, "limit": EXCERPTS})]
+    return []
+
+
+def answer_with_refusal(
+    request: NoteRequest, turn: AskedTurn, similarities: Similarities | None
+) -> OfflineAnswer | None:
+    """What cannot be done, which model could, and what the notes say about the subject."""
+    text = f"{REPLIES[request.task]}\n"
+    excerpts = read_excerpts(turn.results)
+    if not request.about or not excerpts:
+        return OfflineAnswer(text, None)
+    message = PromptMessage(role="user", content=request.about, kind="conversation", tokens=0)
+    ranked = rank_passages(analyze_question([message], 0), excerpts, similarities)
+    if not ranked.is_answer:
+        return OfflineAnswer(text, None)
+    quotes = format_quotes(select_quotes(ranked.on_topic, MOST_QUOTES))
+    nearest = NEAREST.format(plain_name(request.about))
+    return OfflineAnswer(f"{text}\n{nearest}\n\n{quotes}", "most_likely")
+
+
+REFUSAL = RequestHandler(frozenset((SEARCH_TOOL,)), next_refusal_calls, answer_with_refusal)

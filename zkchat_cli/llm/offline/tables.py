@@ -1,0 +1,174 @@
+"""Answers to requests for a table: of the properties of notes, or of the list of one note."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall
+from zkchat_cli.llm.offline.asked_turn import (
+    READ_TOOL,
+    SEARCH_TOOL,
+    AskedTurn,
+    FinishedCall,
+    read_excerpts,
+)
+from zkchat_cli.llm.offline.note_lists import (
+    ListedNote,
+    describe_notes,
+    format_note,
+    list_arguments,
+    list_command,
+    listed_notes,
+)
+from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, find_quotes
+from zkchat_cli.llm.offline.request_handler import (
+    LIST_TOOL,
+    RequestHandler,
+    first_upper,
+    plain_name,
+)
+from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.text import words
+from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.truncate import truncate
+
+# Rows and columns that fit a screen of 80 columns and 24 rows
+MOST_ROWS = 10
+MOST_COLUMNS = 4
+LONGEST_CELL = 28
+LONGEST_ITEM = 110
+# A property that fewer notes have is no column, unless the user names it
+FEWEST_NOTES = 2
+SEPARATORS = (": ", " – ", " — ", " - ", " | ")
+# Properties that say nothing about the subject of a note
+NO_COLUMNS = frozenset(
+    "title aliases alias tags tag cssclass cssclasses id uid uuid publish draft".split()
+)
+
+
+def next_table_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
+    """The notes with their properties; if they have none, the note that a search finds first."""
+    if request.note or turn.documents:
+        if turn.calls_of(READ_TOOL) or read_excerpts(turn.documents):
+            return []
+        return [WantedCall(READ_TOOL, {"relative_path": request.note})]
+    lists = turn.calls_of(LIST_TOOL)
+    if not lists:
+        return [WantedCall(LIST_TOOL, _arguments(request))]
+    if lists[-1].error and request.is_guess and len(lists) == 1:
+        guess = request._replace(folder="", about=request.folder)
+        return [WantedCall(LIST_TOOL, _arguments(guess))]
+    if _table_of_properties(request, lists[-1]) or turn.calls_of(READ_TOOL, SEARCH_TOOL):
+        return []
+    return _calls_for_items(request, lists[-1])
+
+
+def _calls_for_items(request: NoteRequest, listed: FinishedCall) -> list[WantedCall]:
+    """The reading of the best note, for the items of its list; a search if there is no note."""
+    documents = listed.data.get("documents", ())
+    if documents:
+        return [WantedCall(READ_TOOL, {"relative_path": documents[0]["path"]})]
+    if request.about:
+        return [WantedCall(SEARCH_TOOL, {"query": request.about, "limit": EXCERPTS})]
+    return []
+
+
+def _arguments(request: NoteRequest) -> dict[str, Any]:
+    named = _named_columns(request)
+    show = ", ".join(named) or "*"
+    return list_arguments(request) | {"show": show, "limit": MOST_ROWS, "excerpts": MOST_ROWS}
+
+
+def answer_with_table(
+    request: NoteRequest,
+    turn: AskedTurn,
+    similarities: Similarities | None = None,  # noqa: ARG001
+) -> OfflineAnswer | None:
+    """A table of properties, or else of the items of a note's list."""
+    lists = turn.calls_of(LIST_TOOL)
+    if lists and (table := _table_of_properties(request, lists[-1])):
+        return OfflineAnswer(table, "answer")
+    reads = [call for call in turn.calls_of(READ_TOOL) if not call.error]
+    excerpts = [excerpt for call in reads for excerpt in call.excerpts]
+    table = _table_of_items(excerpts or read_excerpts(turn.documents))
+    if table:
+        return OfflineAnswer(table, "answer")
+    if turn.calls_of(READ_TOOL) and turn.calls_of(READ_TOOL)[-1].error:
+        error = turn.calls_of(READ_TOOL)[-1].error
+        return OfflineAnswer(f"{first_upper(plain_name(error))}\n", "nothing")
+    return None
+
+
+def _named_columns(request: NoteRequest) -> list[str]:
+    text = request.columns.replace(" and ", ",").replace(" und ", ",").replace(" et ", ",")
+    text = text.replace(" y ", ",").replace(" e ", ",")
+    return [name.strip().casefold() for name in text.split(",") if name.strip()]
+
+
+def _table_of_properties(request: NoteRequest, call: FinishedCall) -> str:
+    """The notes with the properties that several of them have; empty if there are none."""
+    notes = listed_notes(call)
+    counts = Counter(name for note in notes for name in note.properties if name not in NO_COLUMNS)
+    common = [name for name, count in counts.most_common() if count >= FEWEST_NOTES]
+    columns = (_named_columns(request) or common)[:MOST_COLUMNS]
+    if not columns or not counts:
+        return ""
+    rows = [_row(note, columns) for note in notes]
+    total = int(call.data.get("total", 0))
+    head = f"{plural(total, 'note')} {describe_notes(request)}".strip().replace(" ,", ",")
+    left = total - len(notes)
+    rest = f"\nand {left:,} more: `{list_command(request)}`\n" if left > 0 else ""
+    return f"{head}, with their properties:\n\n{_render(['note', *columns], rows)}{rest}"
+
+
+def _row(note: ListedNote, columns: Iterable[str]) -> list[str]:
+    values = [_cell(note.properties.get(name, "")) for name in columns]
+    return [format_note(note), *values]
+
+
+def _cell(text: str) -> str:
+    return truncate(plain_name(text).replace("|", "/"), LONGEST_CELL)
+
+
+def _render(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _table_of_items(excerpts: Sequence[QuoteSource]) -> str:
+    """The rows of a note's table, or the items of its lists; empty if it has neither."""
+    if not excerpts:
+        return ""
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
+    quotes = find_quotes(excerpts, languages, max_group=0)
+    items = [quote for quote in quotes if quote.passage.kind == "item"]
+    if len(items) < 2:
+        return ""
+    title = plain_name(excerpts[0].title)
+    separator = _common_separator(items)
+    columns = ["item", "text"] if separator else [plain_name(items[0].section[-1])]
+    rows: list[list[str]] = []
+    for item in items[:MOST_ROWS]:
+        first, _, second = item.text.partition(separator) if separator else (item.text, "", "")
+        cells = [first, second] if separator else [first]
+        cells = [truncate(plain_name(cell).replace("|", "/"), LONGEST_ITEM) for cell in cells]
+        rows.append([*cells[:-1], f"{cells[-1]} [{item.sources[0]}]"])
+    left = len(items) - len(rows)
+    rest = f"\nand {left:,} more in {title}\n" if left > 0 else ""
+    return f"The items of {title}:\n\n{_render(columns, rows)}{rest}"
+
+
+def _common_separator(items: Sequence[RankedQuote]) -> str:
+    """What separates two columns in most of the items; empty if nothing does."""
+    for separator in SEPARATORS:
+        if 2 * sum(separator in item.text for item in items) > len(items):
+            return separator
+    return ""
+
+
+TABLE = RequestHandler(
+    frozenset((LIST_TOOL, READ_TOOL, SEARCH_TOOL)), next_table_calls, answer_with_table
+)
