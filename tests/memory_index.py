@@ -710,6 +710,13 @@ class MemoryVectorStore:
     def missing_keys(self, keys: Sequence[int]) -> list[int]:
         return [key for key in dict.fromkeys(keys) if key not in self._vectors]
 
+    def keys_without_vectors(self, keys: Sequence[int]) -> list[int]:
+        return [key for key in dict.fromkeys(keys) if self._vectors.get(key) == []]
+
+    @property
+    def share_without_vectors(self) -> float:
+        return sum(not each for each in self._vectors.values()) / max(len(self._vectors), 1)
+
     def nearest(self, vector: Any, limit: int) -> dict[int, float]:
         cosines = self.cosines(vector, self._vectors)
         ranked = sorted(cosines.items(), key=lambda item: -item[1])

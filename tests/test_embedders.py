@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fake_embedders import EmbeddingServers, word_vector
 
-from zkchat_cli.app.factory import open_embedder
+from zkchat_cli.app.embedder_choice import open_embedder
 from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders

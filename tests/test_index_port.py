@@ -30,6 +30,7 @@ from zkchat_cli.vault.index.sqlite import words as sqlite_words
 from zkchat_cli.vault.index.sqlite.storage import SqliteIndexStorage
 from zkchat_cli.vault.index.sqlite.vector_store import SqliteVectorStore
 from zkchat_cli.vault.index.values import ChunkText, LinkEdge, NoteFilter
+from zkchat_cli.vault.index.vector_store import VectorStore
 from zkchat_cli.vault.index.word_match import WordMatch
 from zkchat_cli.vault.links.wikilinks import LinkName
 from zkchat_cli.vault.vault import Vault
@@ -49,7 +50,7 @@ STORAGES: dict[str, Callable[[Path], port.IndexStorage]] = {
     "SQLite": lambda folder: SqliteIndexStorage(folder / "index.db"),
     "memory": lambda _: memory_index.MemoryIndexStorage(),
 }
-VECTOR_STORES: dict[str, Callable[[Path], port.VectorStore]] = {
+VECTOR_STORES: dict[str, Callable[[Path], VectorStore]] = {
     "SQLite": lambda folder: SqliteVectorStore(folder / "vectors.db", SynonymEmbedder()),
     "memory": lambda _: memory_index.MemoryVectorStore(),
 }
@@ -62,7 +63,7 @@ IMPLEMENTATIONS = {
     port.NoteIndex: (note_index.SqliteNoteIndex, memory_index.MemoryNoteIndex),
     port.IndexUpdate: (update.SqliteIndexUpdate, memory_index.MemoryUpdate),
     port.IndexStorage: (SqliteIndexStorage, memory_index.MemoryIndexStorage),
-    port.VectorStore: (SqliteVectorStore, memory_index.MemoryVectorStore),
+    VectorStore: (SqliteVectorStore, memory_index.MemoryVectorStore),
 }
 
 
@@ -85,7 +86,7 @@ def index(manager: IndexManager) -> port.NoteIndex:
 
 
 @pytest.fixture(params=VECTOR_STORES)
-def vectors(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[port.VectorStore]:
+def vectors(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStore]:
     opened = VECTOR_STORES[request.param](tmp_path)
     yield opened
     opened.close()
@@ -380,8 +381,9 @@ def unit(*numbers: float) -> Any:
     return vector / np.linalg.norm(vector)
 
 
-def test_vectors_are_stored_once_and_compared(vectors: port.VectorStore) -> None:
+def test_vectors_are_stored_once_and_compared(vectors: VectorStore) -> None:
     assert vectors.is_empty and vectors.missing_keys([7, 8, 7]) == [7, 8]
+    assert (vectors.keys_without_vectors([7]), vectors.share_without_vectors) == ([], 0.0)
     with vectors.claim([7, 8, 9]) as missing:
         assert missing == [7, 8, 9]
         vectors.add(7, [unit(1, 0.1), unit(0, 1)])
@@ -389,6 +391,8 @@ def test_vectors_are_stored_once_and_compared(vectors: port.VectorStore) -> None
         vectors.add(9, [])
     assert not vectors.is_empty
     assert (vectors.count_windows(), vectors.missing_keys([9, 10])) == (3, [10])
+    assert vectors.keys_without_vectors([10, 9, 7, 9]) == [9]
+    assert vectors.share_without_vectors == pytest.approx(1 / 3)
     assert list(vectors.nearest(unit(1), 3)) == [7, 8]
     assert vectors.cosines(unit(0, 1), [7, 9]) == {7: pytest.approx(1, abs=0.01)}
     assert len(vectors.sample_cosines(unit(1))) == 2

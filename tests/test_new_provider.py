@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from model_server import ModelServer, Reply
 
-from zkchat_cli.app.factory import open_embedder, open_model
+from zkchat_cli.app.embedder_choice import open_embedder
+from zkchat_cli.app.factory import open_model
 from zkchat_cli.app.model_servers import available_models, keyed_servers
 from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.cli.options import complete_models

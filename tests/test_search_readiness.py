@@ -26,7 +26,11 @@ def program(tmp_path: Path, embedding_servers: EmbeddingServers) -> Program:
     return Program(
         write_notes(tmp_path / "notes", notes),
         tmp_path / "home",
-        {**embedding_servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"},
+        {
+            **embedding_servers.env,
+            "ZKCHAT_SEMANTIC__PROVIDER": "ollama",
+            "ZKCHAT_SEMANTIC__MULTILINGUAL": "false",
+        },
     )
 
 

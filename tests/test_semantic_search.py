@@ -23,7 +23,7 @@ from turn_killer import start
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.memory.memory import Memory
-from zkchat_cli.models.notes import SemanticStatus
+from zkchat_cli.models.notes import SemanticModelStatus, SemanticStatus
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.index.sqlite.vector_store import PAGE_SIZE, SqliteVectorStore
 from zkchat_cli.vault.search.semantic import (
@@ -320,7 +320,22 @@ def test_embedding_works_in_batches_and_reports_progress(tmp_path: Path) -> None
     assert seen == [(0, 12), (CHUNKS_OF_CLAIM, 12), (12, 12)]
     assert [len(texts) for _, texts in notes.embedder.calls] == [4] * 3
     assert notes.status == SemanticStatus(
-        provider="meaning", model="1", windows=12, embedded=12, complete=True
+        provider="meaning",
+        model="1",
+        windows=12,
+        embedded=12,
+        complete=True,
+        models=(
+            SemanticModelStatus(
+                provider="meaning",
+                model="1",
+                languages=None,
+                windows=12,
+                embedded=12,
+                share=1.0,
+                complete=True,
+            ),
+        ),
     )
     notes.vault.close()
 
@@ -634,7 +649,12 @@ def program(tmp_path: Path, embedding_servers: EmbeddingServers) -> Program:
     return Program(
         write_notes(tmp_path / "notes", NOTES),
         tmp_path / "home",
-        {**embedding_servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"},
+        {
+            **embedding_servers.env,
+            "ZKCHAT_SEMANTIC__PROVIDER": "ollama",
+            # For the second model see test_other_languages.py
+            "ZKCHAT_SEMANTIC__MULTILINGUAL": "false",
+        },
     )
 
 
@@ -645,13 +665,9 @@ def test_the_program_finds_by_meaning(
     program.env["ZKCHAT_SEMANTIC__PROVIDER"] = provider
     indexed = program("vault", "index", "--semantic", "--json")
     model = "nomic-embed-text" if provider == "ollama" else "text-embedding-3-small"
-    assert indexed.json["semantic"] == {
-        "provider": provider,
-        "model": model,
-        "windows": 4,
-        "embedded": 4,
-        "complete": True,
-    }
+    semantic = indexed.json["semantic"]
+    assert (semantic["provider"], semantic["model"]) == (provider, model)
+    assert (semantic["windows"], semantic["embedded"], semantic["complete"]) == (4, 4, True)
     assert indexed.err == ""
     assert program("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"
     assert f"search by meaning: {provider}/{model}, complete" in program("vault", "status").out

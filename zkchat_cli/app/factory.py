@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zkchat_cli import tools
 from zkchat_cli.agents import loader as agents
 from zkchat_cli.app.allowed_tools import AllowedTools
+from zkchat_cli.app.embedder_choice import open_embedder, open_languages_embedder
 from zkchat_cli.app.model_servers import available_models, model_config
 from zkchat_cli.app.settings import (
     NO_EMBEDDER,
@@ -39,7 +40,7 @@ from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.errors import ConfigError, StoreUnwritable, ZkchatError
 from zkchat_cli.events import Notice
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Window
+from zkchat_cli.llm.base import Window
 from zkchat_cli.llm.model_reports import ModelReports
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ToolCall
@@ -51,7 +52,6 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
 from zkchat_cli.vault.edit.approval import ALLOWED, UNASKED, UNASKED_CALL, Approve, Decision
-from zkchat_cli.vault.search.embedder import Embedder
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
@@ -188,7 +188,7 @@ class App:
         name = self.loaded.values.semantic.provider
         if name == NO_EMBEDDER or not embedders.embedder(name).is_on_this_machine:
             return None
-        return self.vault.semantic
+        return self.vault.main_semantic
 
     def message_embedder(self) -> MessageEmbedder | None:
         """The worker that computes missing vectors of this vault's stored messages; None without a
@@ -279,11 +279,13 @@ def new_id() -> str:
 def open_vault(loaded: LoadedConfig) -> Vault:
     """The vault that the settings name, not scanned yet. Raises VaultError."""
     folder = required_vault_folder(loaded)
+    embedder = open_embedder(loaded)
     return Vault.open(
         folder,
         loaded.paths.cache_dir,
         ignore=loaded.values.vault.ignore,
-        embedder=open_embedder(loaded),
+        embedder=embedder,
+        languages_embedder=open_languages_embedder(loaded, embedder),
     )
 
 
@@ -345,22 +347,6 @@ def open_servers(loaded: LoadedConfig) -> "McpServers | None":
     from zkchat_cli.mcp_client.servers import McpServers
 
     return McpServers(loaded.values.mcp.servers)
-
-
-def open_embedder(loaded: LoadedConfig) -> Embedder | None:
-    """The embedder that the settings name, if any; nothing is contacted or loaded until the first
-    text.
-    """
-    semantic = loaded.values.semantic
-    if semantic.provider == NO_EMBEDDER:
-        return None
-    server = ModelConfig()
-    if semantic.provider in providers.names():
-        server = model_config(providers.provider(semantic.provider), loaded)
-    config = EmbedderConfig(
-        semantic.model, semantic.path, loaded.paths.models_dir, server, loaded.paths.cache_dir
-    )
-    return embedders.embedder(semantic.provider).open(config)
 
 
 def open_model(

@@ -264,6 +264,10 @@ class SemanticSettings(Section):
         "builtin",
         description=f"what computes vectors for search by meaning: {EMBEDDER_NAMES}",
     )
+    multilingual: bool = Field(
+        True,
+        description="use a second model for languages that the first one does not know",
+    )
     model: str = Field("", description=f"embedding model; empty: {DEFAULT_EMBEDDING_MODELS}")
     path: str = Field(
         "",

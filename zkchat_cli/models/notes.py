@@ -117,9 +117,23 @@ class LinkResolution(Value):
     end: int = 0
 
 
+class SemanticModelStatus(Value):
+    """Progress of one model: the windows that it should embed (estimated until it is complete), and
+    those that have a vector. `languages` is null for a model that knows many.
+    """
+
+    provider: str
+    model: str
+    languages: tuple[str, ...] | None
+    windows: int
+    embedded: int
+    share: float
+    complete: bool
+
+
 class SemanticStatus(Value):
     """Progress of search by meaning: the windows of all chunks (estimated until it is complete),
-    and those that have a vector.
+    and those that have a vector of any of the `models`. `provider` and `model` are the first one's.
     """
 
     provider: str
@@ -127,6 +141,7 @@ class SemanticStatus(Value):
     windows: int
     embedded: int
     complete: bool
+    models: tuple[SemanticModelStatus, ...] = ()
 
 
 class IndexReport(Value):

@@ -7,7 +7,13 @@ from collections.abc import Iterable
 
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.word_lists import ENGLISH, RUSSIAN
-from zkchat_cli.text.words import detect_language, is_latin, language_of, terms
+from zkchat_cli.text.words import (
+    count_stopwords,
+    detect_language,
+    is_latin,
+    language_of,
+    terms,
+)
 
 CHINESE = "chinese"
 JAPANESE = "japanese"
@@ -19,6 +25,8 @@ OTHER = "other"
 
 # Characters that tell the script of a text
 SAMPLED_CHARACTERS = 2_000
+# So many more stopwords than English ones tell that a question is in another language
+CLEAR_LEAD = 2
 # A text with so many kana for each Chinese character is Japanese
 KANA_SHARE = 0.1
 _KANA = lazy_pattern("[\u3040-\u30ff]")
@@ -40,10 +48,14 @@ def written_language(text: str) -> str | None:
 
 
 def likely_language(text: str) -> str:
-    """The language of a text, also by two words of it; English if nothing tells."""
-    if is_latin(text[:SAMPLED_CHARACTERS]):
-        return language_of(terms(text))
-    return _language_of_script(text[:SAMPLED_CHARACTERS])
+    """The language of a text or a question: English unless two more stopwords of another one, or
+    another script, tell otherwise. "a car" has two French ones.
+    """
+    if not is_latin(text[:SAMPLED_CHARACTERS]):
+        return _language_of_script(text[:SAMPLED_CHARACTERS])
+    counts = count_stopwords(terms(text))
+    language = max(counts, key=lambda each: counts[each])
+    return language if counts[language] >= counts[ENGLISH] + CLEAR_LEAD else ENGLISH
 
 
 def _language_of_script(text: str) -> str:

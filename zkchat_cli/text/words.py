@@ -57,6 +57,15 @@ def language_of(words: Sequence[str]) -> str:
     """The language of a text by its folded words: English unless more stopwords of another one tell
     otherwise.
     """
+    counts = count_stopwords(words)
+    language = max(counts, key=lambda each: counts[each])
+    return ENGLISH if counts[language] <= max(1, counts[ENGLISH]) else language
+
+
+def count_stopwords(words: Sequence[str]) -> dict[str, int]:
+    """How many stopwords of each language are among the first folded words of a text, in the order
+    of `FREQUENT_WORDS`.
+    """
     by_word = _languages_by_word(frequent=False)
     # A Counter takes twice as long, and every sentence that is verified or recalled is counted
     counts = dict.fromkeys(FREQUENT_WORDS, 0)
@@ -64,10 +73,7 @@ def language_of(words: Sequence[str]) -> str:
         bare = word.partition("'")[0] if "'" in word else word
         for language in by_word.get(bare, ()):
             counts[language] += 1
-    most = max(counts.values())
-    if most <= max(1, counts[ENGLISH]):
-        return ENGLISH
-    return next(language for language in FREQUENT_WORDS if counts[language] == most)
+    return counts
 
 
 def is_stopword(word: str) -> bool:
@@ -96,15 +102,6 @@ SHORTEST_MISSPELLED = 6
 another, such as "chart" from "chat".
 """
 LONGEST_CORRECTED = 30
-# Letters of each word in a compound
-SHORTEST_PART = 4
-# Letters of a word that is looked for in compounds
-SHORTEST_CONTAINED = 5
-COMPOUNDING = frozenset(
-    ("german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian")
-)
-"""Languages that write compounds as one word: "Rückenschmerzen" is about "Schmerzen"."""
-_LINKING_LETTERS = ("", "s", "n", "es", "en")
 _RUSSIAN_VOWELS = "аеиоуыэюя"
 _RUSSIAN_LETTERS = tuple(map(chr, range(0x430, 0x450)))
 # Letters of a word: the stemmer's time grows with the square of them, and a data URL is one word
@@ -384,17 +381,3 @@ def edits(word: str, shortest: int = SHORTEST_MISSPELLED) -> Iterator[str]:
         for letter in letters:
             yield word[:i] + letter + word[i:]
             yield word[:i] + letter + word[i + 1 :]
-
-
-def compound_parts(word: str) -> list[tuple[str, str]]:
-    """The pairs of words that may make up this one, the longest first part before others:
-    "aufgabenliste", "timezone".
-    """
-    pairs: list[tuple[str, str]] = []
-    for end in range(len(word) - SHORTEST_PART, SHORTEST_PART - 1, -1):
-        for letters in _LINKING_LETTERS:
-            first = word[:end].removesuffix(letters)
-            is_linked = word[:end].endswith(letters)
-            if is_linked and len(first) >= SHORTEST_PART:
-                pairs.append((first, word[end:]))
-    return pairs

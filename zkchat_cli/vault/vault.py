@@ -37,6 +37,7 @@ from zkchat_cli.vault.links.wikilinks import (
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search.embedder import Embedder
 from zkchat_cli.vault.search.embedding_thread import EmbeddingJob, EmbeddingThread
+from zkchat_cli.vault.search.ensemble import SemanticEnsemble
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.sections import chunk_headings
 
@@ -71,7 +72,8 @@ class Vault:
     answered one at a time.
 
     `reader` reads notes as their files are now, `graph` follows links, `catalog` lists notes by
-    folder, tag and date, `semantic` (None without an embedder) searches by meaning.
+    folder, tag and date, `semantic` (None without an embedder) searches by meaning, and
+    `main_semantic` does so by the first model alone.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class Vault:
         index: IndexManager,
         index_file: Path,
         semantic: SemanticSearch | None = None,
+        languages: SemanticEnsemble | None = None,
         today: Callable[[], date] = date.today,
     ) -> None:
         self.root = root
@@ -94,7 +97,9 @@ class Vault:
         finish_interrupted(self._journal)
         self._completer: _NamesAtATime | None = None
         self._embedding: EmbeddingThread | None = None
-        self.semantic = semantic
+        self.main_semantic = semantic
+        self._ensemble = languages
+        self.semantic = languages or semantic
         self._resolver = LinkResolver(index, self.search if semantic else None)
         self.reader = NoteReader(root, self._resolver.suggest_names)
         self.graph = NoteGraph(index, self.reader, self._resolver, self.search)
@@ -108,6 +113,7 @@ class Vault:
         *,
         ignore: Sequence[str] = (),
         embedder: Embedder | None = None,
+        languages_embedder: Embedder | None = None,
         today: Callable[[], date] = date.today,
     ) -> "Vault":
         """The vault in `folder`, with its index below `cache_dir`. Raises VaultError for a folder
@@ -121,7 +127,11 @@ class Vault:
         if embedder:
             vectors = SqliteVectorStore(index_file.with_suffix(".vectors.db"), embedder)
             semantic = SemanticSearch(embedder, vectors, index)
-        return cls(root, index, index_file, semantic, today)
+        ensemble = None
+        if semantic and languages_embedder:
+            vectors = SqliteVectorStore(index_file.with_suffix(".languages.db"), languages_embedder)
+            ensemble = SemanticEnsemble(semantic, languages_embedder, vectors, index)
+        return cls(root, index, index_file, semantic, ensemble, today)
 
     @cached_property
     def editor(self) -> "NoteEditor":
@@ -189,10 +199,10 @@ class Vault:
         by_meaning = None if is_about_words else self.semantic
 
         def find() -> "SearchResult":
-            match = None
+            matches = []
             if by_meaning:
-                match = by_meaning.match(parsed.text, filtered=parsed.is_filtered)
-            return self._index.ask(lambda index: note_search.search(index, parsed, match, limit))
+                matches = by_meaning.matches(parsed.text, filtered=parsed.is_filtered)
+            return self._index.ask(lambda index: note_search.search(index, parsed, matches, limit))
 
         found = find()
         if by_meaning and by_meaning.compute_first(parsed.text, found.without_vectors):
@@ -220,10 +230,19 @@ class Vault:
         """
         return self.semantic.similarities(query, texts) if self.semantic else None
 
-    def embed(self, progress: Progress | None = None, seconds: float = float("inf")) -> None:
-        """Compute missing vectors for at most `seconds`, if there is an embedder. What fails is a
-        warning; computed vectors are stored.
+    def embed(
+        self,
+        progress: Progress | None = None,
+        seconds: float = float("inf"),
+        *,
+        all_languages: bool = False,
+    ) -> None:
+        """Compute missing vectors for at most `seconds`, if there is an embedder; with
+        `all_languages` those for questions in other languages, too. What fails is a warning;
+        computed vectors are stored.
         """
+        if self._ensemble and all_languages:
+            self._ensemble.want_all_languages()
         if self.semantic:
             end = time.monotonic() + seconds
             self.semantic.compute_missing(progress, lambda: time.monotonic() > end)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 # The first prompt is drawn without the models
 if TYPE_CHECKING:
     from zkchat_cli.models.messages import TokenUsage
-    from zkchat_cli.models.notes import SemanticStatus
+    from zkchat_cli.models.notes import SemanticModelStatus, SemanticStatus
 
 # The text before each of the user's messages
 PROMPT = "you › "
@@ -157,8 +157,14 @@ def describe_semantic_status(status: "SemanticStatus") -> str:
 
 def describe_semantic_share(status: "SemanticStatus") -> str:
     """The model, and the share of its vectors that are stored, rounded down: 100% would be
-    complete.
+    complete. The same of a second model if it is used.
     """
+    used = [model for model in status.models if model.windows or not model.complete]
+    states = [_describe_progress(model) for model in used if len(used) > 1]
+    return "; ".join(states) or _describe_progress(status)
+
+
+def _describe_progress(status: "SemanticStatus | SemanticModelStatus") -> str:
     name = f"{status.provider}/{status.model}"
     if status.complete:
         return f"{name}, complete"

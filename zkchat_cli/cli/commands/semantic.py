@@ -36,10 +36,13 @@ def status(ctx: CommandContext) -> None:
     ]
     if found:
         state = found.model_dump()
+        # `models` are those that can be downloaded
+        state["in_use"] = state.pop("models")
         text = describe_semantic_status(found)
     else:
         state = dict.fromkeys(("model", "windows", "embedded", "complete"))
         state["provider"] = "none"
+        state["in_use"] = []
         text = "off: zkchat config set semantic.provider builtin turns it on"
     lines = [f"search by meaning: {text}"]
     for each in listed:

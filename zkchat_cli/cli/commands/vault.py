@@ -48,7 +48,7 @@ def index(
     with ctx.indexed_vault(full=full) as (notes, report):
         if semantic:
             with ctx.screen.progress_bar("Embedding") as progress:
-                notes.embed(progress)
+                notes.embed(progress, all_languages=True)
         _print_report(ctx, notes, report.model_copy(update={"semantic": notes.status().semantic}))
 
 

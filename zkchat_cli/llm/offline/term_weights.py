@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline.question import FILLER_WEIGHT, AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import RankedQuote, cjk_characters
-from zkchat_cli.text import words
+from zkchat_cli.text import compounds, words
 
 # A word is rare if at most this share of the passages has it
 RARE_SHARE = 0.25
@@ -42,7 +42,7 @@ class PassageVocabulary(NamedTuple):
         misspelled = self._most_frequent(self.counts.keys() & set(words.edits(word)))
         if misspelled:
             return (misspelled,)
-        for pair in words.compound_parts(word):
+        for pair in compounds.compound_parts(word):
             stems = {words.stem(part, self.languages) for part in pair}
             if stems <= self.counts.keys():
                 return tuple(sorted(stems))
@@ -50,7 +50,9 @@ class PassageVocabulary(NamedTuple):
 
     def _compounds(self, word: str, stem: str) -> list[str]:
         """The words of the passages that begin or end with a word, in languages that join words."""
-        if len(word) < words.SHORTEST_CONTAINED or words.COMPOUNDING.isdisjoint(self.languages):
+        if len(word) < compounds.SHORTEST_CONTAINED or compounds.COMPOUNDING.isdisjoint(
+            self.languages
+        ):
             return []
         return [each for each in self.counts if each.startswith(stem) or each.endswith(stem)]
 

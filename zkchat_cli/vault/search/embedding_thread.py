@@ -10,6 +10,7 @@ from typing import Protocol
 
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.vault.index.values import Progress
+from zkchat_cli.vault.search.ensemble import SemanticEnsemble
 from zkchat_cli.vault.search.semantic import SemanticSearch
 
 LOWEST_PRIORITY = 19
@@ -39,7 +40,7 @@ class EmbeddingThread:
 
     def __init__(
         self,
-        semantic: SemanticSearch,
+        semantic: SemanticSearch | SemanticEnsemble,
         is_busy: Callable[[], bool],
         messages: EmbeddingJob | None,
         progress: Progress | None = None,

@@ -24,13 +24,8 @@ chunks .61, of 80 .70.
 # The best hits by words. If most of them have no vector, because the model does not know their
 # language, words decide alone: any passage with a vector would be put before them
 JUDGING_HITS = 10
-# The least cosine of a chunk that has no word of the query: a question that the notes say nothing
-# about finds nothing
-LEAST_COSINE = 0.15
 # Digits of a score
 PRECISION = 4
-
-_NO_MATCH = SemanticMatch({}, lambda _keys: {}, mean=0.0, spread=0.0)
 
 
 class SearchResult(NamedTuple):
@@ -42,23 +37,33 @@ class SearchResult(NamedTuple):
     without_vectors: list[int]
 
 
-def search(
-    index: "NoteIndex", query: SearchQuery, match: SemanticMatch | None, limit: int
-) -> SearchResult:
-    """The best chunks by words and, with a `match`, by meaning, few from one note, with all
-    scores.
+class _Meaning(NamedTuple):
+    """How near chunks are to a query, by their keys: as cosines, and in standard deviations above
+    the mean of the vault, which can be compared between models.
     """
-    match = match or _NO_MATCH
+
+    cosines: dict[int, float]
+    deviations: dict[int, float]
+
+
+def search(
+    index: "NoteIndex", query: SearchQuery, matches: Sequence[SemanticMatch], limit: int
+) -> SearchResult:
+    """The best chunks by words and, with `matches` of some models, by meaning, few from one note,
+    with all scores. Of a chunk that several models have compared, the first match counts.
+    """
     hits = find_by_words(index, query, limit)
-    near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE]
-    found = index.chunks.places(list(hits.scores), near, hits.allowed)
+    near: dict[int, None] = {}
+    for match in matches:
+        near |= dict.fromkeys(key for key, cos in match.nearest.items() if cos >= match.least)
+    found = index.chunks.places(list(hits.scores), list(near), hits.allowed)
     places = {place.id: place for place in found}
-    others = _without_keys([place.key for place in found], match.nearest)
-    cosines = {**match.cosines(others), **match.nearest}
+    cosines, deviations = _compare([place.key for place in found], matches)
     first = [places[id_].key for id_ in islice(hits.scores, FIRST_BY_WORDS)]
-    judged_by_words = _are_most_without(first[:JUDGING_HITS], cosines)
-    standardized = {} if judged_by_words else _standardized(found, cosines, match)
-    fused = fuse(hits.scores, standardized, hits.coverage)
+    by_meaning: dict[int, float] = {}
+    if not _are_most_without(first[:JUDGING_HITS], cosines):
+        by_meaning = {place.id: deviations[place.key] for place in found if place.key in deviations}
+    fused = fuse(hits.scores, by_meaning, hits.coverage)
     chunks: list[ContentChunk] = []
     best = _few_of_each_note(fused, places, limit)
     for id_, chunk in zip(best, index.chunks.read(best), strict=True):
@@ -80,16 +85,18 @@ def _without_keys(keys: Iterable[int], known: Container[int]) -> list[int]:
     return [key for key in keys if key not in known]
 
 
-def _standardized(
-    places: Iterable[ChunkPlace], cosines: Mapping[int, float], match: SemanticMatch
-) -> dict[int, float]:
-    """How many standard deviations the cosines of the chunks are above the mean of the vault."""
-    spread = match.spread or 1.0
-    found: dict[int, float] = {}
-    for place in places:
-        if place.key in cosines:
-            found[place.id] = (cosines[place.key] - match.mean) / spread
-    return found
+def _compare(keys: Sequence[int], matches: Iterable[SemanticMatch]) -> _Meaning:
+    """How near the chunks are, by the first match that knows them."""
+    meaning = _Meaning({}, {})
+    for match in matches:
+        unknown = _without_keys(keys, meaning.cosines)
+        compared = {key: match.nearest[key] for key in unknown if key in match.nearest}
+        compared |= match.cosines(_without_keys(unknown, compared))
+        meaning.cosines.update(compared)
+        spread = match.spread or 1.0
+        for key, cosine in compared.items():
+            meaning.deviations[key] = (cosine - match.mean) / spread
+    return meaning
 
 
 def _few_of_each_note(

@@ -1,6 +1,7 @@
 """Tells whether searches had all vectors: the same question may find more when asked later."""
 
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.vault.search.ensemble import SemanticEnsemble
 from zkchat_cli.vault.search.semantic import SemanticSearch
 
 ADVICE = "later it may find more; zkchat vault index --semantic completes it now"
@@ -9,7 +10,7 @@ ADVICE = "later it may find more; zkchat vault index --semantic completes it now
 class SearchWatch:
     """Watches the searches of a vault, which has a `semantic` search or none, from now on."""
 
-    def __init__(self, semantic: SemanticSearch | None) -> None:
+    def __init__(self, semantic: SemanticSearch | SemanticEnsemble | None) -> None:
         self._semantic = semantic
         self._searches_before = semantic.searches if semantic else 0
 
@@ -20,4 +21,4 @@ class SearchWatch:
         percent = self._semantic.unready_percent()
         if percent is None:
             return None
-        return ZkchatError(f"search by meaning was {percent}% ready", ADVICE)
+        return ZkchatError(f"{self._semantic.scope} was {percent}% ready", ADVICE)

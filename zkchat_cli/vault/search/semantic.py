@@ -14,7 +14,7 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
-from zkchat_cli.models.notes import SemanticStatus
+from zkchat_cli.models.notes import SemanticModelStatus, SemanticStatus
 from zkchat_cli.text.languages import likely_language
 from zkchat_cli.text.word_lists import ENGLISH
 from zkchat_cli.text.words import is_latin
@@ -25,7 +25,7 @@ from zkchat_cli.vault.search.windows import windows_of_chunk
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.index.manager import IndexManager
-    from zkchat_cli.vault.index.port import VectorStore
+    from zkchat_cli.vault.index.vector_store import VectorStore
     from zkchat_cli.vault.search.vector_math import Vector
 
 _log = logging.getLogger(__name__)
@@ -38,6 +38,9 @@ NEAREST_FILTERED = 4_000
 CHUNKS_OF_CLAIM = 8
 # Pause after a failure: a chat must not wait for a dead server's timeout with every question
 RETRY_SECONDS = 60.0
+# The least cosine of a chunk that has no word of the query: a question that the notes say nothing
+# about finds nothing
+LEAST_COSINE = 0.15
 # Pause while another process computes
 WAIT_SECONDS = 0.2
 LONGEST_QUERY = 2_000
@@ -57,11 +60,14 @@ class SemanticMatch(NamedTuple):
     # The mean of the cosines of the vault's chunks, and their standard deviation
     mean: float
     spread: float
+    # The least cosine of a chunk that has no word of the query
+    least: float = LEAST_COSINE
 
 
 class SemanticSearch:
     """Search by meaning in one vault, with its vectors in `store`. `clock` gives monotonic
-    seconds.
+    seconds. `wanted` gives the keys of the chunks to embed, without it all; `waiting` may be shared
+    with another model. `lost` says what a failure costs.
     """
 
     def __init__(
@@ -70,6 +76,10 @@ class SemanticSearch:
         store: "VectorStore",
         index: "IndexManager",
         clock: Callable[[], float] = time.monotonic,
+        *,
+        wanted: Callable[[], list[int]] | None = None,
+        waiting: WaitingTime | None = None,
+        lost: str = "no search by meaning, only by words",
     ) -> None:
         self.embedder = embedder
         self.store = store
@@ -77,7 +87,9 @@ class SemanticSearch:
         self._clock = clock
         # After a failure: when the embedder is tried again
         self._retry_after = float("-inf")
-        self.waiting = WaitingTime(clock)
+        self._wanted_keys = wanted or self._all_keys
+        self.waiting = waiting or WaitingTime(clock)
+        self._lost = lost
         # In a batch: go by words as soon as the time for vectors is over
         self._then_by_words = False
         # How many searches have gone by meaning, or would have if there were vectors
@@ -133,13 +145,29 @@ class SemanticSearch:
             done = len(wanted) - missing
             expected = round(missing * windows / done) if windows and done else missing
             complete = missing == 0
+        languages = self.embedder.languages
+        found = SemanticModelStatus(
+            provider=provider,
+            model=model,
+            languages=None if languages is None else tuple(languages),
+            windows=windows + expected,
+            embedded=windows,
+            share=windows / (windows + expected) if windows + expected else 1.0,
+            complete=complete,
+        )
         return SemanticStatus(
             provider=provider,
             model=model,
-            windows=windows + expected,
-            embedded=windows,
+            windows=found.windows,
+            embedded=found.embedded,
             complete=complete,
+            models=(found,),
         )
+
+    @property
+    def scope(self) -> str:
+        """What `unready_percent` is about."""
+        return "search by meaning"
 
     def unready_percent(self) -> int | None:
         """The share of the chunks that have vectors, in percent, if a search lacks some that count.
@@ -165,6 +193,11 @@ class SemanticSearch:
         self.waiting.begin_batch()
         with self.failures_reported():
             self._then_by_words = self.store.is_empty
+
+    def matches(self, query: str, *, filtered: bool = False) -> list[SemanticMatch]:
+        """`match` in a list, as several models give it."""
+        match = self.match(query, filtered=filtered)
+        return [match] if match else []
 
     def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
         """The chunks nearest to a query; None without vectors, in a script the model does not know,
@@ -248,8 +281,7 @@ class SemanticSearch:
         self._retry_after = self._clock() + RETRY_SECONDS
         if message not in self._reported:
             self._reported.add(message)
-            problem = f"no search by meaning, only by words: {message}"
-            self._warnings.append(ZkchatError(problem, hint))
+            self._warnings.append(ZkchatError(f"{self._lost}: {message}", hint))
 
     def compute_missing(
         self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False
@@ -267,7 +299,7 @@ class SemanticSearch:
                 if progress:
                     progress(len(wanted) - len(missing), len(wanted))
                 if not missing:
-                    self.store.prune(set(wanted))
+                    self.store.prune(set(self._all_keys()))
                     self._retry_after = float("-inf")
                     self._complete_at = begun_at
                     complete = True
@@ -281,10 +313,6 @@ class SemanticSearch:
                     elif progress and missing:
                         progress(len(wanted) - len(missing), len(wanted))
         return complete
-
-    def _wanted_keys(self) -> list[int]:
-        """The keys of all chunks, each once: those of the newest and most linked notes first."""
-        return list(dict.fromkeys(self._ask(lambda index: index.chunks.keys())))
 
     def compute_first(self, query: str, keys: Sequence[int]) -> bool:
         """Compute the vectors that these chunks lack, in their order, if the query can be compared
@@ -306,6 +334,10 @@ class SemanticSearch:
                     computed |= self._embed_some(missing)
         return computed
 
+    def _all_keys(self) -> list[int]:
+        """The keys of all chunks, each once: those of the newest and most linked notes first."""
+        return list(dict.fromkeys(self._ask(lambda index: index.chunks.keys())))
+
     def _embed_some(self, missing: list[int]) -> bool:
         """Store the vectors of the first of these chunks, and take them off the list; False while
         another process computes.
@@ -316,7 +348,7 @@ class SemanticSearch:
             texts = self._ask(lambda index: index.chunks.texts(keys))
             windows: list[list[str]] = []
             for chunk in texts.values():
-                is_known = self._knows_language(chunk.language)
+                is_known = self.knows(chunk.language)
                 made = windows_of_chunk(chunk.title, chunk.headings, chunk.text)
                 windows.append(made if is_known else [])
             embedded = self._vectors_of_each(windows)
@@ -349,9 +381,9 @@ class SemanticSearch:
 
     def _knows(self, text: str) -> bool:
         """Whether the model knows the language of a text. Too short a text counts as English."""
-        return self._knows_language(likely_language(text))
+        return self.knows(likely_language(text))
 
-    def _knows_language(self, language: str | None) -> bool:
+    def knows(self, language: str | None) -> bool:
         """Whether the model knows a language. One that nothing tells counts as English."""
         languages = self.embedder.languages
         return languages is None or (language or ENGLISH) in languages

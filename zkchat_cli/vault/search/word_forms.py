@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat_cli.text import words
+from zkchat_cli.text import compounds, words
 from zkchat_cli.text.words import STOPWORDS, stem_words
 from zkchat_cli.vault.index.values import WordCount
 
@@ -89,7 +89,7 @@ def _frequency(forms: WordForms) -> tuple[object, ...]:
 
 def _compound(vocabulary: "Vocabulary", word: str) -> dict[str, WordForms]:
     """The two known words that a compound consists of; empty if it is none."""
-    pairs = words.compound_parts(word)
+    pairs = compounds.compound_parts(word)
     known = _look_up(vocabulary, {part for pair in pairs for part in pair})
     for first, second in pairs:
         if first in known and second in known:
@@ -100,9 +100,9 @@ def _compound(vocabulary: "Vocabulary", word: str) -> dict[str, WordForms]:
 def _compounds_with(vocabulary: "Vocabulary", word: str) -> dict[str, WordCount]:
     """The compounds that begin or end with a word, in the languages that have many."""
     found: dict[str, WordCount] = {}
-    if len(word) < words.SHORTEST_CONTAINED:
+    if len(word) < compounds.SHORTEST_CONTAINED:
         return found
-    for language in words.COMPOUNDING.intersection(vocabulary.languages()):
+    for language in compounds.COMPOUNDING.intersection(vocabulary.languages()):
         [part] = stem_words([word], language)
         for count in vocabulary.with_part(language, part, MOST_COMPOUNDS):
             found[count.term] = count

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zkchat_cli.app import factory, model_servers
+from zkchat_cli.app.embedder_choice import open_embedder
 from zkchat_cli.app.stores import open_store_to_read
 from zkchat_cli.chat.retrieval import choose_retrieval
 from zkchat_cli.chat.runtime import ExternalServer
@@ -192,7 +193,7 @@ def _check_tool_server(server: ExternalServer) -> str:
 
 def _check_semantic(ctx: CommandContext) -> str | Advice:
     """Test one call to the embedder, and count the vectors."""
-    embedder = factory.open_embedder(ctx.config)
+    embedder = open_embedder(ctx.config)
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     dimensions = len(embedding.compute_vectors(embedder, [SAMPLE], "query")[0])

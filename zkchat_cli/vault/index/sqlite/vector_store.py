@@ -102,6 +102,19 @@ class SqliteVectorStore:
     def missing_keys(self, keys: Sequence[int]) -> list[int]:
         return self._run(lambda db, _: _missing_keys(db, keys), list(dict.fromkeys(keys)))
 
+    def keys_without_vectors(self, keys: Sequence[int]) -> list[int]:
+        sql = """
+            SELECT wanted.value FROM json_each(?) AS wanted
+            JOIN signatures ON signatures.key = wanted.value WHERE bits = x'' ORDER BY wanted.key
+        """
+        wanted = json.dumps(list(dict.fromkeys(keys)))
+        return self._run(lambda db, _: [key for (key,) in db.execute(sql, (wanted,))], [])
+
+    @property
+    def share_without_vectors(self) -> float:
+        sql = "SELECT COALESCE(AVG(bits = x''), 0) FROM signatures"
+        return self._run(lambda db, _: float(db.execute(sql).fetchone()[0]), 0.0)
+
     def nearest(self, vector: "Vector", limit: int) -> dict[int, float]:
         from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
 
