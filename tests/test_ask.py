@@ -3,6 +3,7 @@ may want it.
 """
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -248,3 +249,26 @@ def test_each_message_has_the_tokens_of_its_own_reasoning(
     zkchat("ask", "When is compost ready?", "--model", model)
     replies = [each for each in stored_messages(zkchat) if each["role"] == "assistant"]
     assert [each["thinking_tokens"] for each in replies] == [8, None, 7]
+
+
+@pytest.mark.parametrize(
+    "question", ["How are filters joined?", "Which filter did Napoleon wear?", "Xylophones"]
+)
+def test_a_screen_lists_the_same_sources_as_a_pipe_at_each_level(
+    zkchat: Program, question: str
+) -> None:
+    pexpect = pytest.importorskip("pexpect")
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "zkchat_cli", "ask", question],
+        env={**zkchat.environment, "TERM": "xterm-256color"},
+        cwd=str(zkchat.vault),
+        encoding="utf-8",
+        dimensions=(40, 200),
+    )
+    child.expect(pexpect.EOF)
+    on_screen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\]8;[^\a\x1b]*(?:\a|\x1b\\)", "", child.before)
+    listed = zkchat("ask", question).out.partition("Sources\n")[2]
+    marks = re.compile(r"^ +\[(\d+)\] (\S) (\[\[[^]]+\]\])", re.MULTILINE)
+    assert marks.findall(on_screen.replace("\r", "")) == marks.findall(listed)
+    assert bool(marks.findall(listed)) == (question != "Xylophones")

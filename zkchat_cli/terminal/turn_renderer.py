@@ -168,7 +168,7 @@ def _show_report(
             print_remark(f"  {line}", "dim")
     sources: Sequence[StyledLine] = ()
     if display.max_sources:
-        sources = _sources(report, display, in_pipe=screen.columns is None)
+        sources = _sources(report, display)
     # The offline model costs nothing
     has_cost = display.costs and not display.detail and report.model != "offline"
     if sources or has_cost:
@@ -202,21 +202,11 @@ def _timings(report: TurnReport) -> dict[str, float]:
     return {phase: ms for phase, ms in report.timings_ms.items() if phase != "overhead"}
 
 
-def _sources(report: TurnReport, display: DisplayOptions, *, in_pipe: bool) -> Sequence[StyledLine]:
-    """The list of sources.
-
-    If an answer names its likeliest notes itself, a screen needs no lines for them; a pipe gets
-    them too.
-    """
-    citations = report.citations
-    references = report.references
-    if report.level == "most_likely" and not in_pipe:
-        named = {citation.relative_path for citation in citations}
-        citations = ()
-        references = tuple(each for each in references if each.relative_path not in named)
+def _sources(report: TurnReport, display: DisplayOptions) -> Sequence[StyledLine]:
+    """The list of sources, the same on a screen and in a pipe."""
     return source_lines(
-        citations,
-        references,
+        report.citations,
+        report.references,
         report.uncited_statements,
         display.max_sources,
         display.hints.all_sources,

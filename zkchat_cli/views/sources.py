@@ -47,8 +47,8 @@ QUOTE_REMARKS: dict[QuoteRemark, str] = {
 }
 # Documents that are listed as not used
 MAX_UNUSED = 3
-# Characters of a heading, and of a quotation
-MAX_HEADING = 80
+# Characters of a heading, so that a source takes two rows at most, and of a quotation
+MAX_HEADING = 40
 MAX_QUOTE = 60
 # Columns of a source's line besides the digits of its number
 _MARKS_WIDTH = len("  [] ✓ ")
