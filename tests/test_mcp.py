@@ -459,7 +459,7 @@ def test_a_change_is_shown_to_the_user_and_made_when_accepted(tmp_path: Path, mo
 
     async def answer(_: Any, question: Any) -> ElicitResult:
         asked.append(question.message)
-        return ElicitResult(action=next(answers), content={})
+        return ElicitResult(action=next(answers), content={"approve": True})
 
     with serving(tmp_path, "--unsafe", mode=mode, elicitation_callback=answer) as server:
         made = server.client.call("append_to_note", path="Compost", text="Turn it twice a year.")
@@ -476,6 +476,44 @@ def test_a_change_is_shown_to_the_user_and_made_when_accepted(tmp_path: Path, mo
         with pytest.raises(Refused, match="create_note needs content"):
             server.client.call("create_note", path="New.md", content="")
     assert len(asked) == 2 and "+Turn it twice a year." in asked[0]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_only_true_in_the_field_of_the_form_is_a_yes(tmp_path: Path, mode: str) -> None:
+    forms: list[Any] = [
+        {"approve": False},
+        {"approve": "true"},
+        {"approve": 1},
+        {"yes": True},
+        {},
+        None,
+    ]
+    asked = []
+
+    async def answer(_: Any, question: Any) -> ElicitResult:
+        asked.append(question.requested_schema)
+        return ElicitResult(action="accept", content=forms[0])
+
+    with serving(tmp_path, "--unsafe", mode=mode, elicitation_callback=answer) as server:
+        while forms:
+            with pytest.raises(Refused):
+                server.client.call("create_note", path="New.md", content="text")
+            assert not (server.program.vault / "New.md").exists(), forms[0]
+            del forms[0]
+        forms = [{"approve": True}]
+        server.client.call("create_note", path="New.md", content="text")
+    assert asked[0]["properties"]["approve"]["type"] == "boolean"
+    assert asked[0]["required"] == ["approve"]
+
+
+def test_a_change_that_is_too_long_for_a_form_is_refused_unasked(tmp_path: Path) -> None:
+    async def answer(*_: Any) -> ElicitResult:
+        raise AssertionError("nobody can read that much")
+
+    with serving(tmp_path, "--unsafe", elicitation_callback=answer) as server:
+        with pytest.raises(Refused, match="too large to be shown for approval"):
+            server.client.call("create_note", path="New.md", content="word " * 30_000)
+        assert not (server.program.vault / "New.md").exists()
 
 
 def test_without_a_way_to_ask_the_user_nothing_is_changed(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.terminal.approval import ask_about_call
 from zkchat_cli.tools.base import Tool, ToolArgumentError
-from zkchat_cli.vault.edit.approval import Decision
+from zkchat_cli.vault.edit.approval import ALLOWED, Decision
 
 SERVER = str(Path(__file__).with_name("tool_server.py"))
 
@@ -162,6 +162,31 @@ def test_the_user_decides_about_each_call(
         user.asked
         == 'Call x.echo with {"text": "a<U+200B>b"}? [y/N, always, or the reason why not]'
     )
+
+
+def test_all_arguments_of_a_call_are_shown_before_it_is_approved() -> None:
+    user = Answers("y")
+    text = "word " * 700
+    ask_about_call(ToolCall(id="1", name="x.send", arguments={"text": text, "to": "all"}), user)
+    assert text in user.asked and '"to": "all"' in user.asked
+
+
+def test_a_call_that_is_too_long_to_be_shown_is_refused_unasked(zkchat: Program) -> None:
+    settings(zkchat, "ok")
+    call = ToolCall(id="1", name="x.echo", arguments={"text": "word " * 1_000})
+    with closing(
+        factory.open_app(StartupOptions(), {"ZKCHAT_HOME": str(zkchat.home)}, zkchat.vault)
+    ) as app:
+        asked: list[ToolCall] = []
+
+        def allow(call: ToolCall) -> Decision:
+            asked.append(call)
+            return ALLOWED
+
+        session = replace(app, approve_call=allow).session(None)
+        decision = session.services.approve_call(call)
+        assert (decision.allowed, asked) == (False, [])
+        assert "more than 4,000 characters" in decision.reason
 
 
 def settings(zkchat: Program, mode: str, more: str = "") -> Path:

@@ -51,7 +51,15 @@ from zkchat_cli.store.port import SessionStore
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
-from zkchat_cli.vault.edit.approval import ALLOWED, UNASKED, UNASKED_CALL, Approve, Decision
+from zkchat_cli.vault.edit.approval import (
+    ALLOWED,
+    LONGEST_CALL,
+    UNASKED,
+    UNASKED_CALL,
+    UNSHOWN_CALL,
+    Approve,
+    Decision,
+)
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
@@ -145,7 +153,11 @@ class App:
             return ALLOWED
         if self.allowed_tools.includes(server, tool):
             return ALLOWED
-        decision = self.approve_call(call) if self.approve_call is not None else UNASKED_CALL
+        if self.approve_call is None:
+            return UNASKED_CALL
+        if len(call.arguments_text) > LONGEST_CALL:
+            return UNSHOWN_CALL
+        decision = self.approve_call(call)
         if decision.always:
             try:
                 self.allowed_tools.add(server, tool)

@@ -9,7 +9,7 @@ from mcp import types
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.resolve import Elicit, Resolve
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.mcp.server import NoteServer
@@ -28,8 +28,18 @@ CHANGES_NOTES = types.ToolAnnotations(
 LONGEST_DIFF = 100_000
 
 
+def _is_true(answer: object) -> bool:
+    return answer is True
+
+
 class Approval(BaseModel):
-    """The form that the user gets: it has no fields, and accepting it approves the change."""
+    """The form that the user gets. Only `true` in its field is a yes: clients also send forms that
+    the user has not filled in, and pydantic would read "yes" and 1 as true.
+    """
+
+    approve: Annotated[bool, BeforeValidator(_is_true)] = Field(
+        title="Make this change", description="Whether to make the change that is shown."
+    )
 
 
 class ChangeMade(TypedDict):
@@ -79,7 +89,7 @@ def _add_write_tool(
         answer: Annotated[ElicitationResult[Approval], Resolve(ask)],
         **_: Any,
     ) -> ChangeMade:
-        if not isinstance(answer, AcceptedElicitation):
+        if not isinstance(answer, AcceptedElicitation) or not answer.data.approve:
             raise ToolError(f"{DECLINED.reason}.")
         vault.editor.apply(change)
         return {"done": change.summary, "note": change.note or None, "paths": change.paths}

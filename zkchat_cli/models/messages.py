@@ -1,5 +1,6 @@
 """Messages of the append-only log, and what they are made of."""
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
@@ -40,6 +41,11 @@ class ToolCall(_LogValue):
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
     malformed: str | None = None
+
+    @property
+    def arguments_text(self) -> str:
+        """The arguments as JSON on one line."""
+        return json.dumps(self.arguments, ensure_ascii=False)
 
 
 class ThinkingBlocks(_LogValue):

@@ -2,7 +2,6 @@
 with their cost.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ToolCall, ToolRun
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
-from zkchat_cli.text.truncate import format_arguments, truncate
+from zkchat_cli.text.truncate import format_arguments
 from zkchat_cli.tools import find_tool
 from zkchat_cli.views.text import (
     IN_CHAT,
@@ -23,8 +22,6 @@ from zkchat_cli.views.text import (
     usage_text,
 )
 
-# Characters of a call's arguments that are shown
-MAX_ARGUMENTS = 400
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
 _METHODS = {
@@ -81,10 +78,11 @@ def tool_line(run: ToolRun, excerpts: int) -> str:
 
 
 def call_question(call: ToolCall) -> str:
-    """The question whether a tool may be called, with its arguments."""
-    arguments = reveal_invisible(json.dumps(call.arguments, ensure_ascii=False))
-    shown = truncate(arguments, MAX_ARGUMENTS)
-    return f"Call {reveal_invisible(call.name)} with {shown}?"
+    """The question whether a tool may be called, with all of its arguments: what the user approves
+    is what is sent.
+    """
+    arguments = reveal_invisible(call.arguments_text)
+    return f"Call {reveal_invisible(call.name)} with {arguments}?"
 
 
 def diff_lines(diff: str) -> Iterator[StyledLine]:

@@ -20,11 +20,19 @@ class Decision(NamedTuple):
 
 Approve = Callable[[Change], Decision]
 
+# Most characters of a call's arguments that a user can read before answering
+LONGEST_CALL = 4_000
+
 ALLOWED = Decision(True)
 DECLINED = Decision(False, "declined by the user: nothing was changed")
 DECLINED_CALL = Decision(False, "declined by the user: it was not called")
 UNASKED_CALL = Decision(
     False, "refused: nobody can be asked here; in a chat, the user could allow it"
+)
+UNSHOWN_CALL = Decision(
+    False,
+    f"refused: its arguments have more than {LONGEST_CALL:,} characters, too many to be shown to "
+    "the user",
 )
 UNASKED = Decision(
     False, "refused: nobody can be asked here, and --yes was not given; nothing was changed"
