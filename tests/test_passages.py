@@ -10,7 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.citations.quotes import QuotableChunk
-from zkchat_cli.llm.offline.passages import quotable_chunk, quotable_passages, render_passage
+from zkchat_cli.llm.offline.passages import quotable_passages
+from zkchat_cli.llm.offline.quoted_lists import CUT, LONGEST_LIST
+from zkchat_cli.llm.offline.rendered_passages import quotable_chunk, render_passage
 
 
 def quotable(text: str, heading: str | None = None) -> list[tuple[str, str]]:
@@ -27,7 +29,7 @@ def test_sentences_items_rows_and_code_are_pieces() -> None:
         ("First. Second goes on.", "prose"),
         ("an item", "item"),
         ("[ ] a task that goes on", "item"),
-        ("| one | two |", "row"),
+        ("one | two", "row"),
         ("let x;", "code"),
     ]
 
@@ -42,7 +44,54 @@ def test_a_list_is_quoted_with_the_sentence_that_leads_in_to_it() -> None:
     assert shown[:3] == ["You need these tools: a spade • a `rake`", "a *spade*", "a `rake`"]
     assert str(shown[4]).startswith("Or wait: a rainy day • a rainy day")
     assert str(shown[4]).endswith("• a rainy day …")
-    assert len(str(shown[4])) <= 480
+    assert len(str(shown[4])) <= LONGEST_LIST + len(CUT)
+
+
+def test_a_numbered_list_is_quoted_with_its_numbers() -> None:
+    text = "The rules are:\n\n1. Name things.\n2. Expire *early*.\n3. Trust nobody."
+    first = quotable_passages(text)[0]
+    shown = render_passage(first, quotable_chunk(text))
+    assert shown == "The rules are: 1. Name things. 2. Expire *early*. 3. Trust nobody."
+
+
+@pytest.mark.parametrize("second", ["See [[Caches|theirs]].", "Expire.\n   - Early."])
+def test_a_numbered_list_with_links_or_bullets_is_quoted_without_numbers(second: str) -> None:
+    text = f"The rules are:\n\n1. Name things.\n2. {second}"
+    shown = render_passage(quotable_passages(text)[0], quotable_chunk(text))
+    assert shown is not None
+    assert shown.startswith("The rules are: Name things. • ")
+
+
+def test_a_list_below_a_heading_is_quoted_as_a_whole_too() -> None:
+    text = "## Rules\n\n- [ ] Name things.\n- Expire *early*.\n\nThat is all."
+    passages = quotable_passages(text)
+    shown = [render_passage(each, quotable_chunk(text)) for each in passages]
+    assert shown[0] == "[ ] Name things. • Expire early."
+    assert passages[0].lead == "Rules"
+    assert shown[1:] == ["[ ] Name things.", "Expire *early*.", "That is all."]
+
+
+def test_points_of_prose_are_no_list() -> None:
+    text = "## Reasons\n\n- " + "\n- ".join(["It is cheaper than any other way. " * 5] * 2)
+    assert not any(passage.lead for passage in quotable_passages(text))
+
+
+def test_names_in_front_matter_are_no_answers() -> None:
+    text = (
+        "title: Cook\ndesc: >-\n  How to make\n  a stew\ntags:\n  - food\nauthor: Ana\nyear: 1965"
+    )
+    assert quotable(text) == [("author: Ana", "row"), ("year: 1965", "row")]
+
+
+def test_names_in_the_text_of_a_note_are_quoted() -> None:
+    assert quotable("title:: Dune\nyear:: 1965") == [
+        ("title:: Dune", "row"),
+        ("year:: 1965", "row"),
+    ]
+
+
+def test_a_row_with_a_single_cell_says_nothing() -> None:
+    assert quotable("| a | b |\n|-|-|\n| Notes: | |\n| one | two |") == [("one | two", "row")]
 
 
 def test_a_part_of_a_list_is_a_list_and_its_items_lead_in_only_to_those_below_them() -> None:
@@ -57,7 +106,7 @@ def test_what_rows_and_code_are_is_said_above_them() -> None:
     )
     text += "\n\n1. Look:\n   ```\n   df\n   ```"
     labels = {piece.text: piece.label for piece in quotable_passages(text) if piece.label}
-    assert labels == {"| chain | 40 |": "| part | price |", "groups": "See the lag", "df": "Look:"}
+    assert labels == {"chain | 40": "part | price", "groups": "See the lag", "df": "Look:"}
 
 
 def test_properties_and_figures_are_rows() -> None:
@@ -65,7 +114,7 @@ def test_properties_and_figures_are_rows() -> None:
         "aliases:\n  - Rike\nborn: 1979\nphone: 0511 55\n\n| kg | l |\n|-|-|\n| 44.5 | 3 |\n\n"
         "hive:: 4\nweight:: 2 kg"
     )
-    rows = ["born: 1979", "phone: 0511 55", "| 44.5 | 3 |", "hive:: 4", "weight:: 2 kg"]
+    rows = ["born: 1979", "phone: 0511 55", "44.5 | 3", "hive:: 4", "weight:: 2 kg"]
     assert [piece for piece, kind in quotable(text) if kind == "row"] == rows
 
 

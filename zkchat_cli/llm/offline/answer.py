@@ -239,8 +239,15 @@ def format_quotes(quotes: Sequence[RankedQuote]) -> str:
     lines = []
     for quote in quotes:
         citations = "".join(f"[{source}]" for source in quote.sources)
-        lines.append(f"{mark}{_in_quotation_marks(quote)} {citations}\n")
+        lines.append(f"{mark}{_header(quote)}{_in_quotation_marks(quote)} {citations}\n")
     return "".join(lines)
+
+
+def _header(quote: RankedQuote) -> str:
+    """What is in the columns of a quoted row."""
+    if quote.passage.kind != "row" or not quote.passage.label:
+        return ""
+    return f"{QUOTE_MARKS.sub('', quote.passage.label)}: "
 
 
 def _in_quotation_marks(quote: RankedQuote) -> str:

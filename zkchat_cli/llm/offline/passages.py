@@ -8,7 +8,7 @@ Headings are not quoted; they say what the pieces below them are about.
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from zkchat_cli.citations.quotes import QuotableChunk
+from zkchat_cli.llm.offline.quoted_lists import COLONS, CUT, QuotedList, read_item
 from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.block_scanner import LIST_MARKER
 from zkchat_cli.markdown.blocks import (
@@ -18,8 +18,6 @@ from zkchat_cli.markdown.blocks import (
     blocks,
     is_delimiter_row,
 )
-from zkchat_cli.markdown.plain_text import to_plain_text
-from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import ends_as_sentence, split_sentences
 from zkchat_cli.text.truncate import truncate
@@ -32,10 +30,8 @@ LONGEST = 480
 MAX_GROUP = 240
 # Characters of a line that says what the code below it is
 MAX_LABEL = 80
-# Separates the items of a list in one piece; a quotation is verified although the note does not
-# have this mark
-ITEM_SEPARATOR = " • "
-COLONS = (":", "：")
+# From this share of letters outside of its links on, a piece is more than a collection of links
+MOST_LINKS = 0.3
 # A paragraph of at least so many lines, all of them short, is a list without marks: prose has
 # longer lines, or sentences
 FEWEST_LINES = 3
@@ -46,9 +42,16 @@ _LINK = lazy_pattern(
 )
 _NESTED_ITEM = lazy_pattern(rf"[ \t]+(?={LIST_MARKER}[ \t])")
 _PROPERTY = lazy_pattern(r"[^\W\d][\w -]{0,39}(?:::?(?:\s|$)|：)")
+# Properties of front matter that are no answers, as they are written there
+_NAME_OF_NOTE = lazy_pattern(
+    r"(?:title|desc|description|summary|alias|aliases|tags?|css_?class(?:es)?|layout|slug"
+    r"|permalink)[ \t]*:(?!:)"
+)
+# How a line begins that belongs to the property above it
+_CONTINUES_PROPERTY = ("", " ", "\t", "-", "#")
+_LETTER = lazy_pattern(r"[^\W\d_]")
 _TWO_LETTERS = lazy_pattern(r"[^\W\d_]{2}")
 _TWO_LETTERS_OR_DIGIT = lazy_pattern(r"[^\W\d_]{2}|\d")
-_HAS_MARKUP = lazy_pattern(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
 
 
 class QuotablePassage(NamedTuple):
@@ -62,6 +65,22 @@ class QuotablePassage(NamedTuple):
     position: int
     # The header of the table for a row; the short line above for code
     label: str = ""
+    # What leads in to a list: the passage above it, or else its heading; empty for no list
+    lead: str = ""
+    # A numbered list without its numbers
+    without_numbers: str = ""
+
+    @property
+    def is_below_heading(self) -> bool:
+        """Whether it is a whole list that only its heading leads in to; its items are passages."""
+        return bool(self.lead) and self.lead == self.headings[-1]
+
+    @property
+    def is_mostly_links(self) -> bool:
+        """Whether little is left of it without its links: it says where something is."""
+        letters = len(_LETTER.findall(self.text))
+        others = len(_LETTER.findall(_LINK.sub("", self.text)))
+        return self.kind != "code" and others < MOST_LINKS * letters
 
 
 def quotable_passages(
@@ -71,14 +90,32 @@ def quotable_passages(
     is a heading itself. Sentences that follow each other are one piece, up to `max_group`
     characters.
     """
-    reader = _PassageReader(heading, max_group)
+    text = _without_names(text)
     # The text begins in the middle of a list, and its indentation would make code of it
     if begin := _NESTED_ITEM.match(text):
         text = "\n".join(line.removeprefix(begin[0]) for line in text.split("\n"))
+    reader = _PassageReader(text, heading, max_group)
     for block in blocks(text):
         for part in _split_properties(block):
             reader.read(part)
-    return reader.found
+    return reader.finish()
+
+
+def _without_names(text: str) -> str:
+    """The properties in front matter without those that only name, describe or file the note: they
+    are no answers. Any other text as it is.
+    """
+    lines = text.split("\n")
+    if not all(line[:1] in _CONTINUES_PROPERTY or _PROPERTY.match(line) for line in lines):
+        return text
+    kept: list[str] = []
+    is_name = False
+    for line in lines:
+        if line[:1] not in _CONTINUES_PROPERTY:
+            is_name = _NAME_OF_NOTE.match(line) is not None
+        if not is_name:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 class _Heading(NamedTuple):
@@ -86,25 +123,38 @@ class _Heading(NamedTuple):
     text: str
 
 
-class _Lead(NamedTuple):
-    """The index of a passage that leads in to a list, and the level of its block. Items of the same
-    level end it.
+class _OpenList(NamedTuple):
+    """A list that the next block may continue. `position` is that of its lead-in among the passages
+    or, without one, of its first item. Items of the level of the lead-in, or above, end it.
     """
 
     position: int
     level: int
+    content: QuotedList
+
+
+def _as_passage(content: QuotedList, place: QuotablePassage, end: str = "") -> QuotablePassage:
+    """A list as a passage at the place of its lead-in or first item."""
+    without_numbers = content.text_without_numbers + end
+    text = content.text + end
+    return place._replace(
+        text=text,
+        lead=content.lead or place.headings[-1],
+        without_numbers=without_numbers if text != without_numbers else "",
+    )
 
 
 class _PassageReader:
     """Collects the passages of an excerpt, block by block."""
 
-    def __init__(self, heading: str | None, max_group: int) -> None:
+    def __init__(self, text: str, heading: str | None, max_group: int) -> None:
         self.found: list[QuotablePassage] = []
+        self._lines = text.split("\n")
         self._max_group = max_group
         self._headings = [_Heading(0, heading)] if heading else []
         # The position of the next passage in its section
         self._position = 0
-        self._lead: _Lead | None = None
+        self._list: _OpenList | None = None
         # The short line above, which says what code below it is
         self._above = ""
 
@@ -113,28 +163,74 @@ class _PassageReader:
         if block.kind == "heading":
             self._begin_section(block)
             return
+        is_first = self._position == 0
+        begin = len(self.found)
         label = self._label_of(block)
         last = ""
         for piece in _pieces(block, self._max_group):
             if _has_words(piece):
                 last = _shorten(piece.text)
                 self._add(last, piece.kind, label)
-        self._lead = _extend_lead(self.found, self._lead, block)
+        self._continue_list(block)
+        if self._list is None:
+            self._begin_list(block, begin, is_first=is_first)
         if last:
             # The lead may have got another item
             last = self.found[-1].text
         self._above = last if _may_be_label(block, last) else ""
 
+    def finish(self) -> list[QuotablePassage]:
+        """All passages, at the end of the excerpt."""
+        self._end_list()
+        return self.found
+
     def _begin_section(self, heading: MarkdownBlock) -> None:
+        self._end_list()
         above = [each for each in self._headings if 0 < each.level < heading.level]
         self._headings = [*above, _Heading(heading.level, heading.text)]
         self._position = 0
-        self._lead = None
         self._above = ""
+
+    def _begin_list(self, block: MarkdownBlock, position: int, *, is_first: bool) -> None:
+        """Begin a list below a passage that ends with a colon or, with its first item, below a
+        heading.
+        """
+        if self.found and self.found[-1].text.endswith(COLONS):
+            lead = QuotedList(self.found[-1].text)
+            self._list = _OpenList(len(self.found) - 1, block.level, lead)
+        elif is_first and block.kind == "item" and self._headings and len(self.found) > position:
+            content = QuotedList("", (read_item(block, self._lines),))
+            self._list = _OpenList(position, block.level - 1, content)
+
+    def _continue_list(self, block: MarkdownBlock) -> None:
+        """Quote the items of a list with what leads in to it, as far as they fit."""
+        if self._list is None:
+            return
+        if block.kind != "item" or block.level <= self._list.level:
+            self._end_list()
+            return
+        position, level, content = self._list
+        longer = content.extended(read_item(block, self._lines))
+        if longer is not None:
+            self._list = _OpenList(position, level, longer)
+            if longer.lead:
+                self.found[position] = _as_passage(longer, self.found[position])
+            return
+        if content.items and content.lead:
+            self.found[position] = _as_passage(content, self.found[position], CUT)
+        self._list = None
+
+    def _end_list(self) -> None:
+        """Add a list without a lead-in, before its items: the heading leads in to it."""
+        ended = self._list
+        self._list = None
+        if ended is not None and not ended.content.lead and ended.content.is_worth_quoting:
+            whole = _as_passage(ended.content, self.found[ended.position])
+            self.found.insert(ended.position, whole)
 
     def _label_of(self, block: MarkdownBlock) -> str:
         if block.kind == "table" and any(map(is_delimiter_row, block.lines[1:2])):
-            return block.lines[0]
+            return _bare_row(block.lines[0])
         return self._above if block.kind in ("code", "indented") else ""
 
     def _add(self, text: str, kind: PassageKind, label: str) -> None:
@@ -190,91 +286,6 @@ def _is_property(line: str) -> bool:
     return _PROPERTY.match(line) is not None and not ends_as_sentence(line)
 
 
-def _extend_lead(
-    found: list[QuotablePassage], lead: _Lead | None, block: MarkdownBlock
-) -> _Lead | None:
-    """Quote the items of a list with the passage that leads in to it, which ends with a colon, as
-    far as they fit. Returns the lead that the next block may extend.
-    """
-    if lead is None or block.kind != "item" or block.level <= lead.level:
-        begins = bool(found) and found[-1].text.endswith(COLONS)
-        return _Lead(len(found) - 1, block.level) if begins else None
-    above = found[lead.position].text
-    is_bare = above.endswith(COLONS)
-    separator = " " if is_bare else ITEM_SEPARATOR
-    longer = f"{above}{separator}{' '.join(block.text.split())}"
-    fits = len(longer) <= LONGEST
-    if fits:
-        found[lead.position] = found[lead.position]._replace(text=longer)
-    elif not is_bare:
-        found[lead.position] = found[lead.position]._replace(text=f"{above} …")
-    return lead if fits else None
-
-
-def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:
-    """The passage as a reader of the note sees it: without tags, list marks and the targets of
-    links; code stays in its backticks. It is left as written if the rendered words could not be
-    verified as a quotation of the excerpt; None if neither form could.
-    """
-    written = passage.text
-    if passage.kind != "code" and _HAS_MARKUP.search(written):
-        rendered = _render_around_code(_show_links_with_code(written.replace("![[", "[[")))
-        if rendered and _is_verified(rendered, excerpt):
-            return rendered
-    return written if _is_verified(written, excerpt) else None
-
-
-def _is_verified(quote: str, excerpt: QuotableChunk) -> bool:
-    location = excerpt.locate(quote)
-    return location is not None and location.verdict == "verified"
-
-
-def _show_links_with_code(text: str) -> str:
-    """The text with what a reader sees of its links with code in them; code that contains a link
-    stays as it is.
-    """
-    pieces: list[str] = []
-    at = 0
-    for token in inline.InlineReader(text).read(0, len(text)):
-        link = token.link
-        if link and token.start >= at and "`" in text[token.start : token.end]:
-            shown = link.label if isinstance(link, inline.MarkdownLink) else link.shown()
-            pieces += [text[at : token.start], shown]
-            at = token.end
-    return "".join([*pieces, text[at:]])
-
-
-def _render_around_code(text: str) -> str:
-    """The plain text, on one line, but code keeps its backticks."""
-    pieces: list[str] = []
-    at = 0
-    for span in inline.code_spans(text):
-        pieces += [_render_piece(text[at : span.start]), text[span.start : span.end]]
-        at = span.end
-    return " ".join("".join([*pieces, _render_piece(text[at:])]).split())
-
-
-def _render_piece(text: str) -> str:
-    """Plain text with the spaces at its ends, which separate it from the code around it."""
-    before = " " if text[:1].isspace() else ""
-    after = " " if text[-1:].isspace() else ""
-    return f"{before}{to_plain_text(text)}{after}"
-
-
-def quotable_chunk(text: str) -> QuotableChunk:
-    """A text in which quotations can be looked up."""
-    return QuotableChunk(
-        ContentChunk(
-            id="",
-            relative_path="",
-            title="",
-            start_line=1,
-            end_line=1 + text.count("\n"),
-            text=text,
-        )
-    )
-
-
 def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[_Piece]:
     match block.kind:
         case "table":
@@ -299,7 +310,14 @@ def _table_rows(lines: Sequence[str]) -> Iterator[str]:
     """The rows of a table without its header; a row with a gap in it cannot be quoted."""
     for row, below in zip(lines, (*lines[1:], ""), strict=True):
         if not is_delimiter_row(row) and not is_delimiter_row(below) and GAP not in row:
-            yield row
+            cells = [cell for cell in row.split("|") if cell.strip()]
+            if len(cells) > 1 or "|" not in row:
+                yield _bare_row(row)
+
+
+def _bare_row(row: str) -> str:
+    """A row without the lines at its sides."""
+    return row.strip().removeprefix("|").removesuffix("|").strip()
 
 
 def _join_continued(lines: Sequence[str]) -> Iterator[str]:

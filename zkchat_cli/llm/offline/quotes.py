@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline import passages
-from zkchat_cli.llm.offline.passages import COLONS, MAX_GROUP, QuotablePassage
+from zkchat_cli.llm.offline.passages import MAX_GROUP, QuotablePassage
+from zkchat_cli.llm.offline.quoted_lists import COLONS
+from zkchat_cli.llm.offline.rendered_passages import quotable_chunk, render_passage
 from zkchat_cli.text import words
 
 # The factor for the quality of questions, lead-ins and fragments
@@ -65,7 +67,7 @@ class RankedQuote(NamedTuple):
         """
         if len(self.words) < FEWEST_WORDS and self.passage.kind != "row":
             return False
-        if self.is_question:
+        if self.is_question or self.is_row_without_header:
             return False
         return self.has_code or not self.text.endswith(COLONS)
 
@@ -75,11 +77,22 @@ class RankedQuote(NamedTuple):
         return self.text.endswith(("?", "？"))
 
     @property
+    def is_row_without_header(self) -> bool:
+        """Whether it is a row of a table, and nothing says what is in its columns."""
+        return self.passage.kind == "row" and "|" in self.text and not self.passage.label
+
+    @property
     def quality(self) -> float:
         """How well it can be quoted, whatever the question: 1 for a short whole sentence."""
-        excess = max(0, len(self.text) - LONG_QUOTE)
+        return self.quality_if(shortest_loss=LONG_QUOTE)
+
+    def quality_if(self, *, shortest_loss: int) -> float:
+        """Its quality if quotes lose some from so many characters on."""
+        excess = max(0, len(self.text) - shortest_loss)
         quality = _KIND_QUALITY[self.passage.kind] / (1 + excess / LOSS_PER_CHARACTERS)
-        return quality if self.is_complete else quality * INCOMPLETE_FACTOR
+        if not self.is_complete or self.passage.is_mostly_links:
+            quality *= INCOMPLETE_FACTOR
+        return quality
 
     @property
     def rank_worth(self) -> float:
@@ -99,10 +112,10 @@ def find_quotes(
     found = []
     for excerpt in excerpts:
         words_of_headings: dict[tuple[str, ...], frozenset[str]] = {}
-        chunk = passages.quotable_chunk(excerpt.text)
+        chunk = quotable_chunk(excerpt.text)
         pieces = passages.quotable_passages(excerpt.text, excerpt.heading, max_group=max_group)
         for position, passage in enumerate(pieces):
-            text = passages.render_passage(passage, chunk)
+            text = render_passage(passage, chunk)
             if text is None:
                 continue
             names = (excerpt.title, *passage.headings)

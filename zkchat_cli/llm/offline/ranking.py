@@ -62,6 +62,10 @@ MIN_COVERED = 0.5
 heading (the second figure for a question that is not in English), and the share of it that a
 passage contains. They deny 25 of 40 questions about the world, and none of 90 about the notes.
 """
+# The share of the question that the lead-in of a list and its heading must have, and the characters
+# from which on such a list loses quality
+MIN_LEAD = 0.5
+LONG_LIST = 480
 MIN_PASSAGE_SIMILARITY = 0.35
 """Below this, a passage is off the topic of a question if neither it nor the headings above it have
 a rare word of the question.
@@ -142,8 +146,9 @@ def rank_passages(
     similarity = _compare_meaning(question.text, quotes, coverages, similarities)
     ranked: list[_ValuedQuote] = []
     for index, (quote, coverage) in enumerate(zip(quotes, coverages, strict=True)):
-        meaning = _meaning_worth(index, quote, similarity, weights, languages)
-        value = (WORDS_WEIGHT * coverage.weighted + meaning + quote.rank_worth) * quote.quality
+        worth = WORDS_WEIGHT * coverage.weighted + quote.rank_worth
+        worth += _meaning_worth(index, quote, similarity, weights, languages)
+        value = worth * _quality(quote, weights, languages)
         near = similarity.by_quote.get(index, 0.0)
         has_rare_word = not weights.rare.isdisjoint(quote.words | quote.above)
         is_on_topic = near >= MIN_PASSAGE_SIMILARITY or has_rare_word
@@ -161,6 +166,18 @@ def rank_passages(
         on_topic=tuple(each.quote for each in ranked if each.quote.is_on_topic),
         confidence=confidence,
     )
+
+
+def _quality(quote: RankedQuote, weights: TermWeights, languages: tuple[str, ...]) -> float:
+    """How well a quote can be quoted: a list may be longer if the question is about what leads in
+    to it.
+    """
+    if not quote.passage.lead:
+        return quote.quality
+    lead = f"{quote.section[-1]} {quote.passage.lead}"
+    if weights.share(comparable_words(lead, languages)) < MIN_LEAD:
+        return quote.quality
+    return quote.quality_if(shortest_loss=LONG_LIST)
 
 
 def _languages_of(excerpts: Sequence[QuoteSource], language: str) -> tuple[str, ...]:

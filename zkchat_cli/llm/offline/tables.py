@@ -144,7 +144,11 @@ def _table_of_items(excerpts: Sequence[QuoteSource]) -> str:
         return ""
     languages = words.detect_languages(excerpt.text for excerpt in excerpts)
     quotes = find_quotes(excerpts, languages, max_group=0)
-    items = [quote for quote in quotes if quote.passage.kind == "item"]
+    items = [
+        quote
+        for quote in quotes
+        if quote.passage.kind == "item" and not quote.passage.is_below_heading
+    ]
     if len(items) < 2:
         return ""
     title = plain_name(excerpts[0].title)
