@@ -21,7 +21,10 @@ from zkchat_cli.text.sentences import statement_ends
 
 # What joins two halves of a word: "vice-president", "and/or", "R&D", "C++"
 _JOINTS = frozenset("-/&@")
+_SENTENCE_ENDINGS = ".!?…！？。؟'\")]*"
 _SUFFIX_SIGNS = frozenset("+#")
+# Characters of a note that show its language
+_SAMPLE = 500
 # Characters around an ellipsis that show the language
 _AROUND = 100
 
@@ -52,6 +55,11 @@ class QuotedPassage:
     def borders(self) -> list[int]:
         """Where blocks, and the cells of rows, begin."""
         return sorted({*self.block_borders, *self.text.cells})
+
+    @property
+    def sample(self) -> str:
+        """The beginning of the note, which shows its language if a sentence does not."""
+        return self.written[:_SAMPLE]
 
     def start_of_line(self, line: int) -> int:
         """Where a line begins; the text's end behind the last one."""
@@ -104,12 +112,14 @@ def _is_changed_around(passage: QuotedPassage) -> bool:
     start = passage.found[0]
     end = passage.ends[-1]
     # What ends a sentence may be quoted
-    end -= written[end - 1] in "!?！？。"
+    end = start + len(written[start:end].rstrip(_SENTENCE_ENDINGS)) or end
     before = without_operators(written[passage.start_of_line(begin) : start], block)
     after = without_operators(written[end : passage.start_of_line(after_block)], block)
     first_words = written[start : passage.ends[0]]
     last_words = written[passage.found[-1] : end]
-    return changes_what_follows(before, first_words) or changes_what_precedes(after, last_words)
+    return changes_what_follows(before, first_words, passage.sample) or changes_what_precedes(
+        after, last_words, passage.sample
+    )
 
 
 def _runs_blocks_together(passage: QuotedPassage, index: int) -> bool:
@@ -118,11 +128,10 @@ def _runs_blocks_together(passage: QuotedPassage, index: int) -> bool:
     """
     begin = passage.found[index]
     part = passage.parts[index]
-    separators = {begin + at for at in (*part.starts, *part.cells)}
+    separators = {begin + at for at in (*part.starts, *part.cells) if at}
     for borders in (passage.block_borders, passage.borders):
         for at in range(bisect_right(borders, begin), bisect_left(borders, passage.ends[index])):
-            is_separated = separators.intersection((borders[at], borders[at] - 1))
-            if not is_separated and _runs_over(passage, index, borders, at):
+            if borders[at] not in separators and _runs_over(passage, index, borders, at):
                 return True
     return False
 
@@ -175,4 +184,5 @@ def _is_splice(passage: QuotedPassage, index: int) -> bool:
         return _says(written[start : min(begins)]) or _says(written[max(last) : end])
     before = written[max(passage.found[index - 1], start - _AROUND) : start]
     after = written[end : min(passage.ends[index], end + _AROUND)]
-    return changes_between(gap, f"{before} {after}") or joins_clauses(gap, before, after)
+    sample = f"{before} {after} {passage.sample}"
+    return changes_between(gap, sample) or joins_clauses(gap, after, sample)

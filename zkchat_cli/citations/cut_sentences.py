@@ -41,10 +41,12 @@ _GAP_MARKS = frozenset(",;:()、-")
 _ARABIC_AND = lazy_pattern(r"[وف]\w\w")
 
 
-def changes_what_follows(text: str, quoted: str) -> bool:
-    """Whether the words before a quotation negate, restrict or weaken it."""
+def changes_what_follows(text: str, quoted: str, sample: str = "") -> bool:
+    """Whether the words before a quotation negate, restrict or weaken it. `sample`: more text in
+    the same language.
+    """
     sentence = _last_sentence(text[-REACH:])
-    language = language_of_text(f"{sentence} {quoted}")
+    language = language_of_text(f"{sentence} {quoted} {sample}")
     before = SentencePart(sentence, language)
     if before.says_nothing:
         return False
@@ -61,10 +63,12 @@ def changes_what_follows(text: str, quoted: str) -> bool:
     return clause.is_negated or clause.is_limited
 
 
-def changes_what_precedes(text: str, quoted: str) -> bool:
-    """Whether the words behind a quotation negate, restrict or weaken it."""
+def changes_what_precedes(text: str, quoted: str, sample: str = "") -> bool:
+    """Whether the words behind a quotation negate, restrict or weaken it. `sample`: more text in
+    the same language.
+    """
     sentence = _first_sentence(text[:REACH])
-    language = language_of_text(f"{quoted} {sentence}")
+    language = language_of_text(f"{quoted} {sentence} {sample}")
     after = SentencePart(sentence, language)
     if after.says_nothing:
         return False
@@ -83,9 +87,9 @@ def changes_what_precedes(text: str, quoted: str) -> bool:
     return _is_excepted(after, before)
 
 
-def changes_between(gap: str, around: str) -> bool:
+def changes_between(gap: str, sample: str) -> bool:
     """Whether words that a quotation leaves out within a sentence negate, restrict or weaken it."""
-    language = language_of_text(f"{around} {gap}")
+    language = language_of_text(f"{gap} {sample}")
     whole = SentencePart(gap, language)
     main = SentencePart(_INTERJECTED.sub(",", gap), language)
     if not main.says_nothing and (main.is_negated or main.is_negated_behind):
@@ -95,11 +99,11 @@ def changes_between(gap: str, around: str) -> bool:
     return main.ends_in_hedge or main.ends_in_quantifier
 
 
-def joins_clauses(gap: str, before: str, after: str) -> bool:
+def joins_clauses(gap: str, after: str, sample: str) -> bool:
     """Whether an ellipsis within a sentence joins the beginning of one clause with the end of
     another, or with one that has a subject of its own.
     """
-    words = SentencePart(gap, language_of_text(f"{before} {gap} {after}"))
+    words = SentencePart(gap, language_of_text(f"{gap} {sample}"))
     borders = list(_gap_borders(words))
     if not borders:
         return False

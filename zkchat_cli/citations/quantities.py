@@ -80,7 +80,7 @@ OF = (
     "of the a an these those this that our my your his her its their all der die das den dem des "
     "dieser diesen von vom meiner unserer ein eine einen de du la le les l' d' des ces nos los las "
     "el del unos estos estas os as o da do dos das di della delle dei degli i gli il than als que "
-    "from to von_den all_of than_the or und and is are was were sind ist est sont es son são"
+    "from to von_den all_of than_the or und and is are was were sind ist من est sont es son são"
 )
 UNSPACED_QUANTIFIERS = (
     "大多数 大多數 多数 多數 大部分 部分 一部分 少数 少數 有些 一些 许多 許多 很多 几乎 幾乎 "

@@ -73,6 +73,8 @@ def _is_inside(text: str, at: int) -> bool:
         is_ordinal = before == _ORDINAL
         return is_ordinal or before in CJK_NUMERALS or _continues_number(text[at - 3 : at])
     following = text[at : at + 3]
+    if before == _PART_OF[0] and after == _PART_OF[1]:
+        return text[at - 2 : at - 1] in CJK_NUMERALS
     return before in CJK_NUMERALS and (
         following.startswith(_PART_OF)
         or (following.startswith(_POINTS) and following[1:2] in CJK_NUMERALS)

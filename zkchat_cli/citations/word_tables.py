@@ -18,7 +18,7 @@ _TOKEN = lazy_pattern(
 )
 """A word, a French article before its word, or a mark between clauses."""
 _ARABIC = lazy_pattern("[\u0600-\u06ff]")
-_ARABIC_PREFIXES = ("و", "ف")
+_ARABIC_PREFIXES = ("وال", "ال", "و", "ف")
 _LONGEST = 4
 
 
@@ -60,7 +60,7 @@ class WordTable:
             key = " ".join(token.text for token in tokens[at : at + size])
             if key in self._phrases:
                 return size
-            if key.startswith(_ARABIC_PREFIXES) and key[1:] in self._phrases:
+            if any(key.removeprefix(each) in self._phrases for each in _ARABIC_PREFIXES):
                 return size
         return 0
 
