@@ -435,7 +435,7 @@ class MemoryChunks:
     def first_of_note(self, note_id: int, limit: int) -> list[int]:
         return [chunk.id for chunk in self._contents().note_of(note_id).chunks[:limit]]
 
-    def keys(self) -> list[int]:
+    def keys(self, named: Sequence[str] = ()) -> list[int]:
         contents = self._contents()
         sources: dict[str, set[int]] = {}
         for note in contents.notes.values():
@@ -454,7 +454,9 @@ class MemoryChunks:
 
         return [
             chunk.key
-            for note in sorted(notes, key=lambda note: (rank(note), note.chunks[0].id))
+            for note in sorted(
+                notes, key=lambda note: (note.path not in named, rank(note), note.chunks[0].id)
+            )
             for chunk in note.chunks
         ]
 

@@ -143,6 +143,15 @@ def test_a_short_text_has_the_language_of_its_note_its_folder_or_the_vault(
     assert languages["Nothing but hot water and green tea. #kitchen"] == "english"
 
 
+def test_chunks_of_named_notes_come_first(manager: IndexManager) -> None:
+    manager.refresh()
+    index = manager.ask(lambda index: index)
+    for path, title in (("Kettle.md", "Kettle"), ("Worms.md", "Red worms")):
+        first, *_ = index.chunks.keys([path])
+        assert [each.title for each in index.chunks.texts([first]).values()] == [title]
+    assert sorted(index.chunks.keys(["Worms.md"])) == sorted(index.chunks.keys())
+
+
 def _all_texts(index: port.NoteIndex) -> list[ChunkText]:
     return list(index.chunks.texts(index.chunks.keys()).values())
 

@@ -1,12 +1,14 @@
 """How far search by meaning is: in the toolbar, under an answer, in `doctor` and in pipes."""
 
 import io
+import os
 import re
 import time
 from pathlib import Path
 
 import pytest
 from conftest import Program, write_notes
+from factories import AppFixture, DeltaModel, open_store, reply, report_of
 from fake_embedders import EmbeddingServers, SynonymEmbedder
 from notes_folder import NotesFolder
 from terminal_screen import Chat
@@ -14,6 +16,7 @@ from test_doctor import checks
 
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault.search.search_watch import SearchWatch
+from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM
 
 QUESTION = "What does a car need?"
 
@@ -74,6 +77,27 @@ def test_a_changed_note_among_many_is_not_worth_a_warning(tmp_path: Path) -> Non
     notes.found("glad")
     assert watch.warning() is None
     assert not notes.vault.status().semantic.complete  # type: ignore[union-attr]
+    notes.vault.close()
+
+
+# what comes first
+
+
+def test_the_notes_that_a_message_names_come_first(tmp_path: Path) -> None:
+    notes = NotesFolder(tmp_path, embedder := SynonymEmbedder())
+    for number in range(30):
+        notes.write(f"Note {number}.md", f"This is number {number}. [[Note 7]]\n")
+        os.utime(notes.root / f"Note {number}.md", (number, number))
+    app = AppFixture(notes.vault, open_store(tmp_path / "store.db"))
+    notes.vault.refresh()
+    report_of(app.session(DeltaModel([reply("Good.")])).send("Summarize [[Note 3]]."))
+    assert notes.vault.semantic
+    stops = iter((False, True))
+    notes.vault.semantic.compute_missing(stopped=lambda: next(stops))
+    first = {text.partition("\n")[0] for text in embedder.documents}
+    assert len(first) == CHUNKS_OF_CLAIM
+    assert {"Note 3", "Note 7", "Note 29", "Note 28"} < first
+    app.store.close()
     notes.vault.close()
 
 
@@ -150,9 +174,10 @@ def test_a_terminal_has_one_line_that_disappears() -> None:
 
 def test_the_end_is_less_than_a_minute_away() -> None:
     err = io.StringIO()
-    moments = iter((0.0, 0.0, 30.0))
+    moments = iter((0.0, 0.0, 1.0, 31.0))
     screen = Screen(io.StringIO(), err, color=False, err_is_terminal=False)
     with screen.progress_bar("Embedding", lambda: next(moments)) as report:
         report(0, 100)
+        report(10, 100)
         report(90, 100)
     assert err.getvalue() == "Embedding  90/100, less than a minute left\n"

@@ -124,6 +124,9 @@ class UserMessageBuilder:
         references.replace_chunks_of_tool(bare.id, ())
         contain = self._services.faults.contain
         mentions, names = self._find_mentions(runtime, bare, user_input, compare=search)
+        if self._services.vault.main_semantic and mentions:
+            paths = [each.reference.relative_path for each in mentions]
+            self._services.vault.main_semantic.note_named(filter(None, paths))
         passages: list[ContentChunk] = []
         if search and mode in ("before", "both"):
             names_documents = any(each.reference.relative_path for each in mentions)

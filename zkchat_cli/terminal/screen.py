@@ -30,6 +30,8 @@ PROGRESS_DELAY = 0.3
 PROGRESS_INTERVAL = 0.1
 # The same where each report is a line that stays: in a pipe and for a screen reader
 PROGRESS_LINE_INTERVAL = 10.0
+# Reports of progress that belong to the preparation: the first one tells what was done before
+STEPS_TO_PREPARE = 2
 _SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 """The numbers of the escape sequences for styles without a palette; the first prompt is drawn
 without rich.
@@ -215,14 +217,18 @@ class Screen:
         if self.accessible or not self.err_is_terminal:
             interval = PROGRESS_LINE_INTERVAL
         next_at = begin + (PROGRESS_DELAY if self.err_is_terminal else interval)
-        # What an earlier run has done says nothing about the speed of this one
-        done_before: int | None = None
+        # What an earlier run has done, and the first step with its preparations, say nothing about
+        # the speed
+        steps = 0
+        done_before = 0
 
         def report(done: int, total: int) -> None:
-            nonlocal next_at, done_before
-            if done_before is None:
-                done_before = done
+            nonlocal begin, next_at, done_before, steps
             now = clock()
+            steps += 1
+            if steps <= STEPS_TO_PREPARE:
+                begin = now
+                done_before = done
             if now < next_at:
                 return
             next_at = now + interval

@@ -177,9 +177,9 @@ class ChunkIndex(Protocol):
         """The first chunks of a note."""
         ...
 
-    def keys(self) -> list[int]:
-        """The keys of all chunks; first those of the newest and of the most linked notes,
-        alternately.
+    def keys(self, named: Sequence[str] = ()) -> list[int]:
+        """The keys of all chunks: first those of the notes at the `named` paths, then of the newest
+        and of the most linked notes, alternately.
         """
         ...
 

@@ -47,7 +47,6 @@ class SemanticEnsemble:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._first = first
-        self._ask = index.ask
         self._second = SemanticSearch(
             embedder,
             store,
@@ -223,7 +222,7 @@ class SemanticEnsemble:
         return self._complete == stamp
 
     def _all_keys(self) -> list[int]:
-        return list(dict.fromkeys(self._ask(lambda index: index.chunks.keys())))
+        return self._first.all_keys()
 
     def _wanted_by_second(self) -> list[int]:
         """The chunks that the second model embeds: all of them once a question in another language

@@ -4,7 +4,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.vault.search.ensemble import SemanticEnsemble
 from zkchat_cli.vault.search.semantic import SemanticSearch
 
-ADVICE = "later it may find more; zkchat vault index --semantic completes it now"
+ADVICE = "zkchat vault index --semantic completes it"
 
 
 class SearchWatch:

@@ -7,7 +7,7 @@ The vault's lock is held while the index is read, never while a model computes.
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from statistics import fmean, pstdev
@@ -46,6 +46,8 @@ WAIT_SECONDS = 0.2
 LONGEST_QUERY = 2_000
 # From this percentage of chunks with vectors on, a search counts as complete: a note was changed
 READY_PERCENT = 99
+# Named notes that come first
+MOST_NAMED = 50
 # Vectors of queries that are kept: a question is often searched, compared and searched again
 MOST_QUERIES = 64
 
@@ -87,15 +89,15 @@ class SemanticSearch:
         self._clock = clock
         # After a failure: when the embedder is tried again
         self._retry_after = float("-inf")
-        self._wanted_keys = wanted or self._all_keys
+        self._wanted_keys = wanted or self.all_keys
         self.waiting = waiting or WaitingTime(clock)
         self._lost = lost
-        # In a batch: go by words as soon as the time for vectors is over
         self._then_by_words = False
         # How many searches have gone by meaning, or would have if there were vectors
         self.searches = 0
         # The stamp of the index when all its chunks had vectors
         self._complete_at: object = None
+        self._named: tuple[str, ...] = ()
         self._reported: set[str] = set()
         self._warnings: list[ZkchatError] = []
         self._query_vector = lru_cache(MOST_QUERIES)(
@@ -175,16 +177,15 @@ class SemanticSearch:
         """
         if self.has_failed:
             return None
-        percent = None
+        percent = 100
         with self.failures_reported():
             stamp = self.index_stamp()
             if stamp != self._complete_at:
                 wanted = self._wanted_keys()
                 missing = len(self.store.missing_keys(wanted))
-                if not missing:
-                    self._complete_at = stamp
+                self._complete_at = self._complete_at if missing else stamp
                 percent = 100 * (len(wanted) - missing) // max(len(wanted), 1)
-        return percent if percent is not None and percent < READY_PERCENT else None
+        return percent if percent < READY_PERCENT else None
 
     def begin_batch(self) -> None:
         """The searches from now on wait for vectors for a moment, all together. If there are none
@@ -286,7 +287,7 @@ class SemanticSearch:
     def compute_missing(
         self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Compute missing vectors, those of the newest and most linked notes first, and delete
+        """Compute missing vectors, those of named, new and much linked notes first, and delete
         unused ones; whether none is missing. Each claim is stored at once, so that an interrupted
         run continues where it stopped. A failure is a warning.
         """
@@ -299,7 +300,7 @@ class SemanticSearch:
                 if progress:
                     progress(len(wanted) - len(missing), len(wanted))
                 if not missing:
-                    self.store.prune(set(self._all_keys()))
+                    self.store.prune(set(self.all_keys()))
                     self._retry_after = float("-inf")
                     self._complete_at = begun_at
                     complete = True
@@ -334,9 +335,13 @@ class SemanticSearch:
                     computed |= self._embed_some(missing)
         return computed
 
-    def _all_keys(self) -> list[int]:
-        """The keys of all chunks, each once: those of the newest and most linked notes first."""
-        return list(dict.fromkeys(self._ask(lambda index: index.chunks.keys())))
+    def all_keys(self) -> list[int]:
+        """The keys of all chunks, each once: those of named, new and much linked notes first."""
+        return list(dict.fromkeys(self._ask(lambda index: index.chunks.keys(self._named))))
+
+    def note_named(self, paths: Iterable[str]) -> None:
+        """Compute the vectors of these notes first from now on: a message has named them."""
+        self._named = tuple(dict.fromkeys((*paths, *self._named)))[:MOST_NAMED]
 
     def _embed_some(self, missing: list[int]) -> bool:
         """Store the vectors of the first of these chunks, and take them off the list; False while

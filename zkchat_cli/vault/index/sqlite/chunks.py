@@ -85,14 +85,14 @@ class SqliteChunkIndex:
         sql = "SELECT id FROM chunks WHERE note_id = ? ORDER BY id LIMIT ?"
         return [id_ for (id_,) in self._database.rows(sql, note_id, limit)]
 
-    def keys(self) -> list[int]:
+    def keys(self, named: Sequence[str] = ()) -> list[int]:
         sql = """
             WITH linked AS (
                 SELECT target, COUNT(DISTINCT note_id) AS notes FROM links
                 WHERE target IS NOT NULL GROUP BY target
             ),
             ranked AS (
-                SELECT id,
+                SELECT id, path,
                     ROW_NUMBER() OVER (ORDER BY mtime_ns DESC) AS newest,
                     IIF(
                         linked.notes, ROW_NUMBER() OVER (ORDER BY linked.notes DESC), NULL
@@ -100,9 +100,11 @@ class SqliteChunkIndex:
                 FROM notes LEFT JOIN linked ON target = path
             )
             SELECT key FROM chunks JOIN ranked ON ranked.id = note_id
-            ORDER BY MIN(newest, COALESCE(most_linked, newest)), chunks.id
+            ORDER BY
+                path NOT IN (SELECT value FROM json_each(?)),
+                MIN(newest, COALESCE(most_linked, newest)), chunks.id
         """
-        return [key for (key,) in self._database.rows(sql)]
+        return [key for (key,) in self._database.rows(sql, json.dumps(list(named)))]
 
     def texts(self, keys: Sequence[int]) -> dict[int, ChunkText]:
         sql = """
