@@ -7,18 +7,22 @@ from typing import NamedTuple
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.factory import App
+from zkchat_cli.citations.recheck import recheck_citations
 from zkchat_cli.cli.command import CommandContext, read_input
 from zkchat_cli.cli.stored_copy import find_stored_copy
-from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError
+from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError, VaultError
 from zkchat_cli.importers import read_conversations, session_importers
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.store.port import SessionStore
 
 # Most messages of an import that are embedded at once, in about half a minute
 MOST_EMBEDDED = 2_000
 # Most bytes of a file; an export of 10,000 turns with their prompts is smaller
 MAX_IMPORT = 500_000_000
+# Most characters of a message
+LONGEST_MESSAGE = 20_000_000
 
 
 def files_to_import(path: Path | None, file: Path | None, program: str | None) -> list[Path]:
@@ -127,11 +131,34 @@ def _read_archives(data: bytes, file: Path, app: App, program: str | None, now: 
         archives = [read_session(data, file.name, vault=root, now=now)]
     else:
         kind, archives = read_conversations(data, vault=root, new_id=make_id, now=now)
-    for at, archive in enumerate(archives):
-        if not Path(archive.conversation.vault).is_dir():
-            here = archive.conversation.model_copy(update={"vault": root})
-            archives[at] = archive.model_copy(update={"conversation": here})
-    return _ReadFile(kind, archives, made_ids)
+    checked = [_check_archive(archive, app, root) for archive in archives]
+    return _ReadFile(kind, checked, made_ids)
+
+
+def _check_archive(archive: ConversationArchive, app: App, root: str) -> ConversationArchive:
+    """The conversation with this vault, if its own is not on this machine, and with citations that
+    were checked here. Raises UsageError for a message that is too long.
+    """
+
+    def read_note(path: str) -> str | None:
+        with suppress(VaultError):
+            return app.vault.reader.read(path)
+        return None
+
+    conversation = archive.conversation
+    if not Path(conversation.vault).is_dir():
+        conversation = conversation.model_copy(update={"vault": root})
+    is_this_vault = conversation.vault == root
+    messages: list[ZkChatMessage] = []
+    for message in archive.messages:
+        if len(message.content) > LONGEST_MESSAGE:
+            raise UsageError(
+                f"a message has {len(message.content):,} characters, and zkchat reads messages "
+                f"of at most {LONGEST_MESSAGE:,}",
+                "Nothing of this file was imported.",
+            )
+        messages.append(recheck_citations(message, read_note if is_this_vault else lambda _: None))
+    return archive.model_copy(update={"conversation": conversation, "messages": tuple(messages)})
 
 
 def embed_messages(ctx: CommandContext, app: App, new: int) -> None:

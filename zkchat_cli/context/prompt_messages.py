@@ -10,6 +10,7 @@ from zkchat_cli.models.messages import Role, ThinkingBlocks, ToolCall, ZkChatMes
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import PromptKind, PromptMessage
 from zkchat_cli.references.document_list import describe_documents
+from zkchat_cli.text.sanitize import show_controls, show_controls_in
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
 
 INTERRUPTED = "\n[interrupted by the user]"
@@ -48,7 +49,7 @@ def make_prompt_message(
     image_tokens = sum(map(counter.count_image, images))
     return PromptMessage(
         role=role,
-        content=content,
+        content=show_controls(content),
         tokens=counter.count(content) + image_tokens + MESSAGE_OVERHEAD,
         kind=kind,
         source_ids=source_ids,
@@ -142,7 +143,8 @@ class _MatchedCalls(NamedTuple):
         found: list[ToolCall] = []
         for index, call in enumerate(message.tool_calls):
             if CallPlace(position, index) in self.calls:
-                found.append(call)
+                arguments = show_controls_in(call.arguments)
+                found.append(call.model_copy(update={"arguments": arguments}))
         return tuple(found)
 
 
@@ -191,10 +193,10 @@ def _render_message(
     thinking: ThinkingBlocks | None,
     counter: TokenCounter,
 ) -> PromptMessage:
-    content = message.prompt_text
+    content = show_controls(message.prompt_text)
     tokens = _content_tokens(message, counter)
     if message.role == "assistant" and message.status == "unfinished" and message.content:
-        content = message.content + INTERRUPTED
+        content += INTERRUPTED
         tokens = counter.count(content)
     is_result = message.role == "tool"
     call_tokens = count_call_tokens(calls, counter) if calls else 0

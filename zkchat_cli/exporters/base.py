@@ -178,6 +178,8 @@ def describe_misattribution(citation: Citation) -> str:
 
 def quotation_doubt(citation: Citation) -> str:
     """What is wrong with a quotation; empty if nothing is."""
+    if "not_checked" in citation.remarks:
+        return " *(imported, and not checked here)*"
     if citation.verdict == "misquoted":
         return " *(not verified: the quoted words are not there)*"
     if citation.verdict == "misattributed":

@@ -16,6 +16,8 @@ from zkchat_cli.text.truncate import truncate
 _NOTHING_IMPORTED = "Nothing of this file was imported."
 _LONGEST_EXCERPT = 60
 _ID_DIGITS = 16
+# Most bytes of a line; logs with pictures have lines of some megabytes
+LONGEST_LINE = 20_000_000
 
 
 class AgentSession:
@@ -92,6 +94,12 @@ def read_records(data: bytes) -> list[Record]:
     records: list[Record] = []
     lines = data.split(b"\n")
     for number, line in enumerate(lines, start=1):
+        if len(line) > LONGEST_LINE:
+            raise UsageError(
+                f"line {number} has {len(line):,} bytes, and zkchat reads lines of at most "
+                f"{LONGEST_LINE:,}",
+                _NOTHING_IMPORTED,
+            )
         if not line.strip():
             continue
         try:

@@ -22,9 +22,9 @@ Support = Literal["supports", "does_not_support", "unclear"]
 negations show.
 """
 
-QuoteRemark = Literal["hidden_characters", "without_accents"]
-"""What is told of a quote that was found: its passage has characters that do not show, or it is
-written wholly without the accents of the note.
+QuoteRemark = Literal["hidden_characters", "without_accents", "not_checked"]
+"""What is told of a quote: its passage has characters that do not show, it is written wholly
+without the accents of the note, or it came with an import and its note is not here.
 """
 
 

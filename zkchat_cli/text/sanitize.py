@@ -9,6 +9,7 @@ without separators and with escapes decoded, eight characters in a row.
 import base64
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -19,6 +20,7 @@ _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029, 0x200E,
 _PICTURES |= dict.fromkeys(
     (*range(0x80, 0xA0), *_BIDI, *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000)), "\ufffd"
 )
+_CONTROL = lazy_pattern(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _INVISIBLE = lazy_pattern(
     "(?:[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e00ff]"
     "|(?<=[\u200c\u200d])[\u200c\u200d]|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef])+"
@@ -33,6 +35,25 @@ def sanitize(text: str) -> str:
     counts as a newline.
     """
     return text.replace("\r\n", "\n").translate(_PICTURES)
+
+
+def show_controls(text: str) -> str:
+    """`text` with pictures of the control characters that no text needs, for a model: NUL, escape
+    and their kind. Ends of lines, tabs and marks of direction stay.
+    """
+    return _CONTROL.sub(lambda found: _PICTURES[ord(found[0])], text)
+
+
+def show_controls_in(value: Any) -> Any:
+    """A JSON value with `show_controls` of each of its texts."""
+    match value:
+        case str():
+            return show_controls(value)
+        case list():
+            return [show_controls_in(each) for each in value]
+        case dict():
+            return {show_controls(key): show_controls_in(each) for key, each in value.items()}
+    return value
 
 
 def sanitize_name(name: str) -> str:

@@ -208,7 +208,9 @@ def _verdict_text(citation: Citation, *, is_changed: bool) -> str:
         case "verified":
             return f"the quotation {verb} in the note: {quote}"
         case "cited":
-            return "without a quotation"
+            is_unchecked = "not_checked" in citation.remarks
+            unchecked = f"imported, and not checked here: {quote}"
+            return unchecked if is_unchecked else "without a quotation"
         case "cut":
             return f"the quotation cuts a sentence: {quote}; the note says: {citation.sentence}"
         case "misquoted":

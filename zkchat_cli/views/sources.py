@@ -44,6 +44,7 @@ VERDICT_MARKS: dict[CitationVerdict | QuotationVerdict, StyledSpan] = {
 QUOTE_REMARKS: dict[QuoteRemark, str] = {
     "hidden_characters": "the passage has characters that do not show",
     "without_accents": "quoted without the accents of the note",
+    "not_checked": "imported; its quotation was not checked here",
 }
 # Documents that are listed as not used
 MAX_UNUSED = 3
