@@ -93,17 +93,17 @@ def test_answer_to_a_request(
 
 def test_long_list_is_cut_and_names_the_command_that_shows_all(zkchat: Program) -> None:
     answer = zkchat("ask", "list all notes with #wood").out
-    assert "and 12 more: `zkchat vault list --tag wood`" in answer
+    assert "and 14 more: `zkchat vault list --tag wood`" in answer
     assert len(answer.splitlines()) <= 24
     assert len(zkchat("vault", "list", "--tag", "wood", "--json").json) == 20
 
 
 def test_more_shows_the_rest_of_a_list_and_then_that_it_is_all(zkchat: Program) -> None:
     pages = [zkchat("ask", "list all notes with #wood").out]
-    pages += [zkchat("ask", "-c", "more", "--answer-only").out for _ in range(3)]
-    assert "Plank 08" in pages[1] and "Plank 07" not in pages[1]
-    assert "Plank 19" in pages[2]
-    assert pages[3].startswith("That is all I found.")
+    pages += [zkchat("ask", "-c", "more", "--answer-only").out for _ in range(4)]
+    assert "Plank 06" in pages[1] and "Plank 05" not in pages[1]
+    assert "Plank 19" in pages[3]
+    assert pages[4].startswith("That is all I found.")
 
 
 def test_more_quotes_nothing_twice(zkchat: Program) -> None:
@@ -116,3 +116,16 @@ def test_more_quotes_nothing_twice(zkchat: Program) -> None:
 def test_calls_of_a_request_are_stored_with_the_conversation(zkchat: Program) -> None:
     zkchat("ask", "which notes have #book?")
     assert "list_zk_documents" in zkchat("context", "export", "--format", "json").out
+
+
+def test_side_without_room_in_the_window_is_not_called_unknown(zkchat: Program) -> None:
+    write_notes(zkchat.vault, {"Kitchen/Tea.md": "Tea is steeped at 75 degrees.\n" * 40})
+    zkchat.env["ZKCHAT_CONTEXT__MAX_TOKENS"] = "1000"
+    answer = zkchat("ask", "compare coffee and tea", "--answer-only").out
+    assert "tea: no room for passages in the context window." in answer
+
+
+def test_outline_of_what_no_note_has_is_denied(zkchat: Program) -> None:
+    reply = zkchat("ask", "summarize my notes on recurrence", "--json").json
+    assert reply["level"] == "nothing"
+    assert "Outline" not in reply["answer"]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.llm.offline.quotes import QuoteSource
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.references.chunk_budget import NO_ROOM
 from zkchat_cli.references.excerpts import LONGEST_TITLE
 from zkchat_cli.text.truncate import truncate
 
@@ -23,6 +24,11 @@ class FinishedCall(NamedTuple):
     data: Mapping[str, Any]
     excerpts: tuple[QuoteSource, ...]
     error: str = ""
+
+    @property
+    def lacks_room(self) -> bool:
+        """Whether excerpts were left out because the window had no room for them."""
+        return NO_ROOM in str(self.data.get("note", ""))
 
 
 class AskedTurn(NamedTuple):

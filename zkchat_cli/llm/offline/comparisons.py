@@ -20,6 +20,7 @@ from zkchat_cli.text import words
 # Quotes about either side, and about both
 MOST_OF_A_SIDE = 2
 MOST_OF_BOTH = 2
+NOTHING = "nothing in your notes."
 
 
 class ComparedSide(NamedTuple):
@@ -44,10 +45,7 @@ def answer_with_comparison(
     """What is about both sides first, then either side; None if neither is known."""
     if turn.documents:
         return None
-    excerpts = {
-        excerpt.source: excerpt for call in turn.calls_of(SEARCH_TOOL) for excerpt in call.excerpts
-    }
-    found = list(excerpts.values())
+    found = _found_excerpts(turn)
     both = _quotes_with(f"{request.left} {request.right}", found, similarities, request)
     both = both[:MOST_OF_BOTH]
     sides = [_side(name, found, both, similarities) for name in (request.left, request.right)]
@@ -59,9 +57,21 @@ def answer_with_comparison(
         if side.quotes:
             parts.append(f"{plain_name(side.name)}:\n\n{_as_list(side.quotes)}")
         elif not both:
-            parts.append(f"{plain_name(side.name)}: nothing in your notes.\n")
+            parts.append(f"{plain_name(side.name)}: {_why_missing(turn)}\n")
     is_whole = bool(both) or len(known) == len(sides)
     return OfflineAnswer("\n".join(parts), "answer" if is_whole else "most_likely")
+
+
+def _found_excerpts(turn: AskedTurn) -> list[QuoteSource]:
+    """The excerpts of all searches, each once."""
+    excerpts = [excerpt for call in turn.calls_of(SEARCH_TOOL) for excerpt in call.excerpts]
+    return list({excerpt.source: excerpt for excerpt in excerpts}.values())
+
+
+def _why_missing(turn: AskedTurn) -> str:
+    """Why nothing is said about a side."""
+    lacks_room = any(call.lacks_room for call in turn.calls_of(SEARCH_TOOL))
+    return "no room for passages in the context window." if lacks_room else NOTHING
 
 
 def _side(

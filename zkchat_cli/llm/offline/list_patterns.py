@@ -180,9 +180,9 @@ LIST = family(
     r"|(?:in|from|under|im|in der|dans le|dans|en la|en|na|no) (?:the |my )?(?:folder|directory"
     r"|ordner|dossier|carpeta|pasta)|(?:with|mit|avec|con|com) (?:the |dem |le |la |a )*(?:tag"
     r"|etiqueta|etiquette|schlagwort) |(?:with|mit|avec|con|com) \#) ?.+)",
-    r"(?:{show} )?(?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:that is "
-    r"|was )?(?:tagged|with|from"
-    r"|about|on|in|mit|von|aus|uber|avec|de|sur|sobre|con|com) .+)",
+    r"(?:{show} )?(?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:that is |was )?"
+    r"(?:tagged|with \#|mit \#|avec \#|con \#|com \#|about|from|uber|sur|sobre|von) ?.+)",
+    r"(?:{show}) (?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:on|in|under) .+)",
     r"(?:{show} )?(?P<scope>\#[^\s#]+(?: \#[^\s#]+)* (?:{notes})(?: .+)?)|(?:{show} "
     r"|{all} )(?P<scope2>\#[^\s#]+)"
     r"(?: (?:{notes}))?",

@@ -26,7 +26,7 @@ from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text.numbers import plural
 
 # Notes in an answer: with their sources they fit a screen of 24 rows
-MOST_SHOWN = 8
+MOST_SHOWN = 6
 # Notes of a time, with a sentence of each
 MOST_QUOTED = 5
 LONGEST_KEY_LINE = 120

@@ -57,12 +57,20 @@ def _read_named(turn: AskedTurn) -> list[WantedCall]:
 
 
 def _best_notes(subject: str, excerpts: Sequence[QuoteSource]) -> list[str]:
-    """The notes that have the words of the subject; one alone if it is named so."""
-    wanted = words.content_terms(subject)
-    fitting = [each for each in excerpts if have_any_word([each], wanted)] or list(excerpts)
+    """The notes that have the words of the subject; one alone if it is named so. Without any, a
+    look-up says how near the others are.
+    """
+    wanted = [word for word in words.content_terms(subject) if word not in words.STOPWORDS]
+    fitting = [each for each in excerpts if _fits(each, wanted)]
     paths = list(dict.fromkeys(excerpt.path for excerpt in fitting))
     named = [each.path for each in fitting if words.fold(each.title) == words.fold(subject)]
     return named[:1] or paths[:MOST_NOTES]
+
+
+def _fits(excerpt: QuoteSource, wanted: Sequence[str]) -> bool:
+    """Whether an excerpt has most of the words, in any form."""
+    count = sum(have_any_word([excerpt], [word]) for word in wanted)
+    return 2 * count > len(wanted)
 
 
 def answer_with_outline(
@@ -71,9 +79,7 @@ def answer_with_outline(
     similarities: Similarities | None = None,  # noqa: ARG001
 ) -> OfflineAnswer | None:
     """The headings with the sentences that cover most of the text below them."""
-    reads = [call for call in turn.calls_of(READ_TOOL) if not call.error]
-    excerpts = [excerpt for call in reads for excerpt in call.excerpts]
-    excerpts = _without_properties(excerpts or read_excerpts(turn.documents))
+    excerpts = _without_properties(_excerpts_of_notes(request, turn))
     paths = list(dict.fromkeys(excerpt.path for excerpt in excerpts))[:MOST_NOTES]
     outlines: list[str] = []
     for path in paths:
@@ -88,6 +94,19 @@ def answer_with_outline(
         subject = plain_name(request.about or request.note)
         outlines.insert(0, f"{len(outlines)} notes about {subject}.\n")
     return OfflineAnswer("\n".join(outlines), "answer")
+
+
+def _excerpts_of_notes(request: NoteRequest, turn: AskedTurn) -> list[QuoteSource]:
+    """What was read of the notes, else what the prompt has of them."""
+    read = [excerpt for call in turn.calls_of(READ_TOOL) for excerpt in call.excerpts]
+    return read or read_excerpts(turn.documents) or _found_excerpts(request, turn)
+
+
+def _found_excerpts(request: NoteRequest, turn: AskedTurn) -> list[QuoteSource]:
+    """What a search has of the best notes, where there was no room to read them."""
+    found = [excerpt for call in turn.calls_of(SEARCH_TOOL) for excerpt in call.excerpts]
+    best = _best_notes(request.about or request.note, found)
+    return [excerpt for excerpt in found if excerpt.path in best]
 
 
 def _without_properties(excerpts: Sequence[QuoteSource]) -> list[QuoteSource]:

@@ -24,6 +24,9 @@ from zkchat_cli.text.patterns import lazy_pattern
 MOST_QUOTES = 3
 MOST_STEPS = 9
 FEWEST_STEPS = 2
+MOST_BESIDE_STEPS = 5
+# Letters by which a step and its line in the note are compared
+COMPARED = 20
 # Quotes that a list of steps may be beside
 LEADING_QUOTES = 3
 FROM_NOTES = "From your notes:\n\n"
@@ -105,26 +108,37 @@ def _give_steps(
     ranked: RankedPassages,
     excerpts: Sequence[QuoteSource],
 ) -> OfflineAnswer | None:
-    """The numbered list in the section of one of the best sentences."""
+    """The best sentences, and the numbered list in the section of one of them."""
     if not ranked.is_answer:
         return None
     languages = words.detect_languages(excerpt.text for excerpt in excerpts)
     for best in ranked.on_topic[:LEADING_QUOTES]:
-        numbered = {_letters(item) for item in _NUMBERED.findall(best.excerpt.text)}
-        steps = [
-            quote
-            for quote in find_quotes([best.excerpt], languages, max_group=0)
-            if quote.passage.kind == "item"
-            and quote.passage.headings == best.passage.headings
-            and any(item.startswith(_letters(quote.text)[:20]) for item in numbered)
-        ]
-        if len(steps) >= FEWEST_STEPS:
-            shown = [f"{i}. {format_quotes([s])}" for i, s in enumerate(steps[:MOST_STEPS], 1)]
-            name = plain_name(" › ".join(best.section))
-            left = len(steps) - len(shown)
-            rest = f"and {left} more steps\n" if left else ""
-            return OfflineAnswer(f"Steps from {name}:\n\n{''.join(shown)}{rest}", "answer")
+        steps = _numbered_items(best, languages)
+        if len(steps) < FEWEST_STEPS:
+            continue
+        said = {words.fold(step.text) for step in steps}
+        quotes = answering_quotes(ranked, MOST_BESIDE_STEPS, "")
+        others = [quote for quote in quotes if words.fold(quote.text) not in said]
+        shown = [f"{i}. {format_quotes([s])}" for i, s in enumerate(steps[:MOST_STEPS], 1)]
+        left = len(steps) - len(shown)
+        rest = f"and {left} more steps\n" if left else ""
+        text = f"Steps from {plain_name(' › '.join(best.section))}:\n\n{''.join(shown)}{rest}"
+        if others:
+            text = f"{FROM_NOTES}{format_quotes(others)}\n{text}"
+        return OfflineAnswer(text, "answer")
     return None
+
+
+def _numbered_items(best: RankedQuote, languages: tuple[str, ...]) -> list[RankedQuote]:
+    """The items of the numbered list in the section of a quote."""
+    numbered = {_letters(item) for item in _NUMBERED.findall(best.excerpt.text)}
+    items: list[RankedQuote] = []
+    for quote in find_quotes([best.excerpt], languages, max_group=0):
+        is_here = quote.passage.headings == best.passage.headings
+        begin = _letters(quote.text)[:COMPARED]
+        if quote.passage.kind == "item" and is_here and begin:
+            items += [quote] if any(item.startswith(begin) for item in numbered) else []
+    return items
 
 
 def _letters(text: str) -> str:

@@ -28,6 +28,8 @@ from zkchat_cli.text.patterns import lazy_pattern
 
 # A longer message is a pasted text
 LONGEST_REQUEST = 300
+# Words of a subject: notes "in my journal that count as planned for that day" are none
+LONGEST_SUBJECT = 6
 # Words at the beginning that may be mistyped words of a frame
 FRAME_WORDS = 6
 # Shorter words have too many neighbours to be corrected
@@ -109,7 +111,8 @@ _INSTRUCTION = compile_filled(
     r"|(?:tell|remind) me (?:something |everything |all )?(?:about|of)"
     r"|what (?:do|does|did) (?:my|the|our) notes? (?:say|tell(?: me)?|have|know) (?:about|on)"
     r"|what do i (?:know|have)(?: noted| written)? (?:about|on)"
-    r"|(?:{show})(?= (?:(?:{all}|{the}) ))|(?:show|give|get|find) me"
+    r"|(?:list|show|display)(?: me| us)?(?= (?:{all}|{the}) )|(?:show|give|get|find) me"
+    r"|zeige?(?: mir| uns)?(?= (?:{all}|{the}) )"
     r"|(?:erklare?|beschreibe?|erlautere?)(?: mir| uns)?|erzahle?(?: mir)? (?:et?was )?(?:uber|von)"
     r"|was (?:sagen|wissen|steht in) meine[n]? notizen (?:uber|zu)|was weiss ich (?:uber|von)"
     r"|(?:explique|decris)(?:[- ]moi)?|parle[- ]moi d(?:e|u)|que disent mes notes (?:sur|de)"
@@ -178,6 +181,8 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
         if name in groups:
             fields |= read_scope(groups[name], columns=pattern.kind == "table")
     if "dates" in groups and "dates" not in fields:
+        return None
+    if "scope" in groups and len(str(fields.get("about", "")).split()) > LONGEST_SUBJECT:
         return None
     fields |= _read_words(groups)
     if any(_PRONOUN.fullmatch(bare_text(str(fields.get(name, "")))) for name in _SUBJECTS):

@@ -130,13 +130,14 @@ def _with_subject(
     messages: Sequence[PromptMessage], turn: AskedTurn, asked: NoteRequest
 ) -> Sequence[PromptMessage]:
     """The messages with a question that has no words of an instruction, which no note need have."""
-    if asked.kind != "lookup" or turn.position < 0 or not asked.about:
+    about = asked.about or f"{asked.left} {asked.right}".strip()
+    if turn.documents or not about or asked.kind in ("definition", "how_to", "when"):
         return messages
     question = messages[turn.position]
-    if len(asked.about) >= len(question.content):
+    if len(about) >= len(question.content):
         return messages
     changed = list(messages)
-    changed[turn.position] = question.model_copy(update={"content": asked.about})
+    changed[turn.position] = question.model_copy(update={"content": about})
     return changed
 
 
