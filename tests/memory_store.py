@@ -4,6 +4,7 @@ It has no SQL, no files and no full-text index, so what it shares with the one i
 ports promise. tests/test_store_port.py runs against both.
 """
 
+import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -80,21 +81,25 @@ class _Data:
     message_vectors: dict[str, tuple[int, str, bytes]] = field(default_factory=dict)
     fact_vectors: dict[int, tuple[str, bytes]] = field(default_factory=dict)
     changes: int = 0
+    # One transaction at a time
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
     def copy(self) -> "_Data":
-        other = _Data(**{name: copy(value) for name, value in vars(self).items()})
+        own = {name: value for name, value in vars(self).items() if name != "lock"}
+        other = _Data(**{name: copy(value) for name, value in own.items()})
         other.talks = {id_: talk.copy() for id_, talk in self.talks.items()}
         return other
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        before = self.copy()
-        try:
-            yield
-        except BaseException:
-            vars(self).update(vars(before))
-            raise
-        self.changes += 1
+        with self.lock:
+            before = self.copy()
+            try:
+                yield
+            except BaseException:
+                vars(self).update({**vars(before), "lock": self.lock})
+                raise
+            self.changes += 1
 
     def talks_with(self, vault: str | None) -> list[_Talk]:
         return [each for each in self.talks.values() if vault in (None, each.conversation.vault)]

@@ -137,3 +137,17 @@ def test_the_files_of_the_model_are_those_that_its_source_names() -> None:
     for name in ("model.onnx", "tokenizer.json"):
         digest = hashlib.sha256((builtin.FOLDER / name).read_bytes()).hexdigest()
         assert digest in source
+
+
+def test_nothing_is_sent_to_the_maker_of_onnxruntime(zkchat: Program, tmp_path: Path) -> None:
+    """From 1.31 on it writes an id of the machine first. It does neither where CI is set."""
+    zkchat.env |= {
+        "ZKCHAT_SEMANTIC__PROVIDER": "builtin",
+        "HOME": str(tmp_path / "user"),
+        "CI": "",
+        "GITHUB_ACTIONS": "",
+    }
+    zkchat.fresh = True
+    assert zkchat("vault", "index", "--semantic").exit_status == 0
+    assert not list((tmp_path).rglob("*onnxruntime*"))
+    assert not list((tmp_path).rglob("deviceid"))

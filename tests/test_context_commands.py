@@ -107,7 +107,7 @@ def test_a_small_window_sends_the_newest_turns_and_recalls_relevant_ones(
     recalled = next(c for c in contents if "<recalled-conversation>" in c)
     assert DAYS[0] in recalled
     assert "1 March 2026" in recalled
-    assert {d["reason"] for d in shown["dropped"]} == {
+    assert {d["reason"] for d in shown["dropped"] if d["kind"] == "message"} == {
         "no room",
         "no room; quoted because it is relevant to the message",
     }
@@ -199,7 +199,14 @@ def test_a_prompt_describes_the_tools_that_its_model_can_call(
             ]
         ]
 
-    assert described() == ["find_excerpts", "read_zk_document"]
+    assert described() == [
+        "find_backlinks",
+        "find_excerpts",
+        "find_forward_links",
+        "find_link_path",
+        "list_zk_documents",
+        "read_zk_document",
+    ]
     assert described("--model", script({"text": "x"})) == [tool.name for tool in tools.load_tools()]
 
 

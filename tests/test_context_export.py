@@ -69,10 +69,8 @@ def test_without_a_server_it_is_the_form_that_most_of_them_speak(zkchat: Program
     zkchat("ask", "How are filters joined?")
     request = zkchat("context", "export", "--format", "context").json
     assert request["model"] == "offline"
-    assert [tool["function"]["name"] for tool in request["tools"]] == [
-        "find_excerpts",
-        "read_zk_document",
-    ]
+    described = [tool["function"]["name"] for tool in request["tools"]]
+    assert {"find_excerpts", "read_zk_document"} < set(described)
     [calling, *_] = [message for message in request["messages"] if "tool_calls" in message]
     answer = request["messages"][request["messages"].index(calling) + 1]
     assert (answer["role"], answer["tool_call_id"]) == ("tool", calling["tool_calls"][0]["id"])

@@ -7,6 +7,7 @@ words does not need.
 
 import ctypes
 import hashlib
+import os
 import re
 import threading
 from collections.abc import Collection, Sequence
@@ -251,6 +252,7 @@ def _runs(encoded: Sequence[Sequence[int]]) -> list[list[int]]:
 
 def _open_session(model: Path) -> Any:
     """Open a model. Raises the errors of onnxruntime, which are many."""
+    os.environ.update(NO_TELEMETRY)
     # Deferred: it takes 0.2 s, which only search by meaning should pay
     import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 
