@@ -116,9 +116,8 @@ def _give_steps(
         steps = _numbered_items(best, languages)
         if len(steps) < FEWEST_STEPS:
             continue
-        said = {words.fold(step.text) for step in steps}
         quotes = answering_quotes(ranked, MOST_BESIDE_STEPS, "")
-        others = [quote for quote in quotes if words.fold(quote.text) not in said]
+        others = [quote for quote in quotes if not _has_step(quote, steps)]
         shown = [f"{i}. {format_quotes([s])}" for i, s in enumerate(steps[:MOST_STEPS], 1)]
         left = len(steps) - len(shown)
         rest = f"and {left} more steps\n" if left else ""
@@ -127,6 +126,11 @@ def _give_steps(
             text = f"{FROM_NOTES}{format_quotes(others)}\n{text}"
         return OfflineAnswer(text, "answer")
     return None
+
+
+def _has_step(quote: RankedQuote, steps: Sequence[RankedQuote]) -> bool:
+    """Whether a quote is one of the steps, or a list with them."""
+    return any(_letters(step.text) in _letters(quote.text) for step in steps)
 
 
 def _numbered_items(best: RankedQuote, languages: tuple[str, ...]) -> list[RankedQuote]:
