@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.vault.index.sqlite.words import match_expression
 from zkchat_cli.vault.index.word_match import WordMatch
-from zkchat_cli.vault.search.fusion import fuse
+from zkchat_cli.vault.search.fusion import MeaningWeight, fuse
 from zkchat_cli.vault.search.query import MOST_WORDS, parse_query
 from zkchat_cli.vault.search.snippet import Snippet, snippet
 
@@ -73,7 +73,7 @@ def test_no_text_injects_a_quotation_mark(text):
 def test_words_count_as_far_as_they_fit(
     by_words: dict[int, float], by_meaning: dict[int, float], coverage: float, first: int
 ) -> None:
-    assert next(iter(fuse(by_words, by_meaning, coverage))) == first
+    assert next(iter(fuse(by_words, by_meaning, MeaningWeight().at(coverage)))) == first
 
 
 def test_the_line_with_most_words_is_shown():

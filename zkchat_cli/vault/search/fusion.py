@@ -7,25 +7,34 @@ five where they do not.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-# The weight of meaning, where one of the best hits has all words of the query: enough to decide
-# between equals
-LEAST_WEIGHT = 0.03
-# What is added to it where no word fits
-MOST_WEIGHT = 6.0
-EXPONENT = 1.5
 # A cosine this many standard deviations above the mean counts like the best hit by words
 DEVIATIONS = 4
 
 
+class MeaningWeight(NamedTuple):
+    """How much meaning counts beside words."""
+
+    # Where one of the best hits has all words of the query: enough to decide between equals
+    least: float = 0.03
+    # What is added to it where no word fits
+    most: float = 6.0
+    exponent: float = 1.5
+
+    def at(self, coverage: float) -> float:
+        """The weight where the best hits have this share of the query's words."""
+        missing = max(0.0, 1 - coverage)
+        return self.least + self.most * float(missing**self.exponent)
+
+
 def fuse(
-    by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverage: float
+    by_words: Mapping[int, float], by_meaning: Mapping[int, float], weight: float
 ) -> dict[int, float]:
-    """The chunks with their fused scores, best first. `by_meaning` are standardized cosines; chunks
-    without one keep what words say.
+    """The chunks with their fused scores, best first. `by_meaning` are standardized cosines, which
+    count with `weight`; chunks without one keep what words say.
     """
     best = max(by_words.values(), default=0.0) or 1.0
-    weight = LEAST_WEIGHT + MOST_WEIGHT * max(0.0, 1 - coverage) ** EXPONENT
     scores: dict[int, float] = {}
     for id_ in {**by_words, **by_meaning}:
         meaning = by_meaning.get(id_, 0.0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.vault.index.values import ChunkPlace
-from zkchat_cli.vault.search.fusion import fuse
+from zkchat_cli.vault.search.fusion import MeaningWeight, fuse
 from zkchat_cli.vault.search.lexical import find_by_words
 from zkchat_cli.vault.search.query import SearchQuery
 from zkchat_cli.vault.search.semantic import SemanticMatch
@@ -63,7 +63,9 @@ def search(
     by_meaning: dict[int, float] = {}
     if not _are_most_without(first[:JUDGING_HITS], cosines):
         by_meaning = {place.id: deviations[place.key] for place in found if place.key in deviations}
-    fused = fuse(hits.scores, by_meaning, hits.coverage)
+    # Of several models one weight, or the notes of one would always come before the other's
+    weight = matches[0].weight if matches else MeaningWeight()
+    fused = fuse(hits.scores, by_meaning, weight.at(hits.coverage))
     chunks: list[ContentChunk] = []
     best = _few_of_each_note(fused, places, limit)
     for id_, chunk in zip(best, index.chunks.read(best), strict=True):

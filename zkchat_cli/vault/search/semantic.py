@@ -20,6 +20,7 @@ from zkchat_cli.text.word_lists import ENGLISH
 from zkchat_cli.text.words import is_latin
 from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.search.embedder import Embedder, compute_vectors
+from zkchat_cli.vault.search.fusion import MeaningWeight
 from zkchat_cli.vault.search.waiting_time import WaitingTime
 from zkchat_cli.vault.search.windows import windows_of_chunk
 
@@ -64,6 +65,7 @@ class SemanticMatch(NamedTuple):
     spread: float
     # The least cosine of a chunk that has no word of the query
     least: float = LEAST_COSINE
+    weight: MeaningWeight = MeaningWeight()
 
 
 class SemanticSearch:
