@@ -10,6 +10,7 @@ on.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from operator import add
 from typing import TYPE_CHECKING
@@ -21,7 +22,8 @@ from zkchat_cli.text.words import MIN_SHARE
 from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.search.embedder import Embedder
 from zkchat_cli.vault.search.fusion import MeaningWeight
-from zkchat_cli.vault.search.semantic import SemanticMatch, SemanticSearch
+from zkchat_cli.vault.search.semantic import SemanticSearch
+from zkchat_cli.vault.search.semantic_match import SemanticMatch
 from zkchat_cli.vault.search.waiting_time import WaitingTime
 
 if TYPE_CHECKING:
@@ -31,9 +33,12 @@ if TYPE_CHECKING:
 # The least cosine of the second model. 95 % of the right notes in six languages have .11 or more
 # with their questions, 95 % of all notes less than .25
 LEAST_COSINE = 0.1
-# Where words fit, they are the better judge in any language: of questions in Chinese on Chinese
-# notes, the weight of the English model finds .935 first, this one .972, as words alone do
+# Where all notes are in the question's language, words that fit are the better judge: of questions
+# in Chinese on Chinese notes, the usual weight finds .935 first, this one .972, as words alone do.
+# In other vaults, words lead to the notes in the question's language, whatever these are about
 WEIGHT = MeaningWeight(most=2.0, exponent=5.0)
+# Passages that show in which languages a vault is
+SAMPLED_CHUNKS = 50
 SCOPE = "search in other languages"
 
 
@@ -51,6 +56,7 @@ class SemanticEnsemble:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._first = first
+        self._ask = index.ask
         self._second = SemanticSearch(
             embedder,
             store,
@@ -63,6 +69,9 @@ class SemanticEnsemble:
         self._wants_all = False
         # Whether the last query was in a language that only the second model knows
         self._was_foreign = False
+        # The languages of some passages, and the stamp of the index that had them
+        self._languages: Counter[str] | None = None
+        self._languages_at: object = None
         # The stamp of the index when the second model had the vectors of all passages
         self._complete: object = None
 
@@ -203,7 +212,21 @@ class SemanticEnsemble:
 
     def _match_by_second(self, query: str, *, filtered: bool) -> SemanticMatch | None:
         match = self._second.match(query, filtered=filtered)
-        return match._replace(least=LEAST_COSINE, weight=WEIGHT) if match else None
+        if match is None:
+            return None
+        is_own = self._is_language_of_vault(likely_language(query))
+        return match._replace(least=LEAST_COSINE, weight=WEIGHT if is_own else match.weight)
+
+    def _is_language_of_vault(self, language: str) -> bool:
+        """Whether nearly all passages that tell their language are in this one."""
+        stamp = self.index_stamp()
+        if self._languages is None or self._languages_at != stamp:
+            keys = self._all_keys()
+            sampled = keys[:: max(1, len(keys) // SAMPLED_CHUNKS)]
+            texts = self._ask(lambda index: index.chunks.texts(sampled))
+            self._languages = Counter(each.language for each in texts.values() if each.language)
+            self._languages_at = stamp
+        return self._languages[language] > (1 - MIN_SHARE) * self._languages.total()
 
     def _match_others(self, query: str, *, filtered: bool) -> SemanticMatch | None:
         """The nearest chunks that the first model cannot compare, by the second."""

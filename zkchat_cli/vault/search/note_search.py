@@ -10,7 +10,7 @@ from zkchat_cli.vault.index.values import ChunkPlace
 from zkchat_cli.vault.search.fusion import MeaningWeight, fuse
 from zkchat_cli.vault.search.lexical import find_by_words
 from zkchat_cli.vault.search.query import SearchQuery
-from zkchat_cli.vault.search.semantic import SemanticMatch
+from zkchat_cli.vault.search.semantic_match import SemanticMatch
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.index.port import NoteIndex

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models.notes import SemanticModelStatus, SemanticStatus
@@ -20,7 +20,7 @@ from zkchat_cli.text.word_lists import ENGLISH
 from zkchat_cli.text.words import is_latin
 from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.search.embedder import Embedder, compute_vectors
-from zkchat_cli.vault.search.fusion import MeaningWeight
+from zkchat_cli.vault.search.semantic_match import SemanticMatch
 from zkchat_cli.vault.search.waiting_time import WaitingTime
 from zkchat_cli.vault.search.windows import windows_of_chunk
 
@@ -39,9 +39,6 @@ NEAREST_FILTERED = 4_000
 CHUNKS_OF_CLAIM = 8
 # Pause after a failure: a chat must not wait for a dead server's timeout with every question
 RETRY_SECONDS = 60.0
-# The least cosine of a chunk that has no word of the query: a question that the notes say nothing
-# about finds nothing
-LEAST_COSINE = 0.15
 # Pause while another process computes
 WAIT_SECONDS = 0.2
 LONGEST_QUERY = 2_000
@@ -51,21 +48,6 @@ READY_PERCENT = 99
 MOST_NAMED = 50
 # Vectors of queries that are kept: a question is often searched, compared and searched again
 MOST_QUERIES = 64
-
-
-class SemanticMatch(NamedTuple):
-    """A query by meaning: its nearest chunks, and what cosines mean in this vault."""
-
-    # Cosines by the chunks' keys, nearest first
-    nearest: Mapping[int, float]
-    # The cosines of other chunks, without those that have no vector
-    cosines: Callable[[Sequence[int]], Mapping[int, float]]
-    # The mean of the cosines of the vault's chunks, and their standard deviation
-    mean: float
-    spread: float
-    # The least cosine of a chunk that has no word of the query
-    least: float = LEAST_COSINE
-    weight: MeaningWeight = MeaningWeight()
 
 
 class SemanticSearch:
