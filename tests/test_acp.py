@@ -81,6 +81,17 @@ def test_a_cancelled_answer_is_stored_as_far_as_it_came(zkchat: Program, script:
     assert [message["status"] for message in shown["history"]] == ["complete", "unfinished"]
 
 
+def test_servers_that_an_editor_hands_over_are_said_to_be_unsupported(zkchat: Program) -> None:
+    async def talk() -> str:
+        async with editor(zkchat) as client:
+            server = schema.McpServerStdio(name="wiki", command="/bin/false", args=[], env=[])
+            created = await client.agent.new_session(cwd=str(zkchat.vault), mcp_servers=[server])
+            await client.ask(created.session_id, "What is a filter?")
+            return client.said("agent_thought_chunk")
+
+    assert "hands over are not supported: wiki" in asyncio.run(talk())
+
+
 @pytest.mark.parametrize("answer", ["yes", "no"])
 def test_a_change_is_asked_for_with_its_diff(zkchat: Program, script: Script, answer: str) -> None:
     model = script(

@@ -20,6 +20,7 @@ from test_exporters import archives, make_archive, make_message
 
 from zkchat_cli.exporters import exporter, html
 from zkchat_cli.exporters.html import highlight_quotes
+from zkchat_cli.exporters.html.markdown import render_markdown
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.compaction import Compaction
@@ -252,6 +253,15 @@ def test_a_status_is_shown_by_a_sign_and_in_words(status: str, sign: str, words:
     for element in (link, source):
         assert sign in element.words and words in element.words
     assert len(page.all("details", "excerpt")) == (0 if status == "missing" else 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["It rains [1] ✓.", "[[1]✓](https://a.b)", "`[1] ✔`", "# ✅ [1]", "| a |\n|-|\n| ✓ |"]
+)
+def test_signs_that_a_model_writes_do_not_look_like_ours(text: str) -> None:
+    html = render_markdown(text)
+    assert re.search('<span class="written">[✓✔✅]</span>', html)
+    assert not re.search("[✓✔✅](?!</span>)", html)
 
 
 def test_a_source_that_is_quoted_and_cited_has_the_sign_of_a_terminal() -> None:

@@ -6,7 +6,7 @@ their answers and for the editor.
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -41,6 +41,8 @@ from zkchat_cli.views.turn_steps import call_question
 
 # Conversations that the editor lists
 MAX_LISTED = 200
+# Most characters of the names of servers
+MAX_NAMES = 200
 # Most characters of an error
 LONGEST_ERROR = 1000
 # Error codes of JSON-RPC
@@ -96,9 +98,12 @@ class NoteAgent:
             agent_info=schema.Implementation(name="zkchat", title="zkchat", version=__version__),
         )
 
-    async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
+    async def new_session(
+        self, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any
+    ) -> schema.NewSessionResponse:
         """Begin a conversation about the notes of a folder."""
         session = await self._run_work(lambda: self._open_session(Path(cwd), None))
+        _report_servers(session, mcp_servers)
         figures = await self._run_work(lambda: list(usage_updates(session)))
         for update in (available_commands(), *figures):
             await self._client.session_update(session_id=session.conversation.id, update=update)
@@ -106,9 +111,12 @@ class NoteAgent:
             session_id=session.conversation.id, modes=session_modes(session)
         )
 
-    async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
+    async def load_session(
+        self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, **_: Any
+    ) -> schema.LoadSessionResponse:
         """Continue a conversation, and show its messages to the editor."""
         session = await self._run_work(lambda: self._open_session(Path(cwd), session_id))
+        _report_servers(session, mcp_servers)
         figures = await self._run_work(lambda: list(usage_updates(session)))
         messages = replay(session.history, session.vault.root)
         for update in (*messages, available_commands(), *figures):
@@ -334,6 +342,18 @@ class NoteAgent:
                 if option.option_id == outcome.option_id:
                     return option
         return NO
+
+
+def _report_servers(session: ZkChatSession, servers: Sequence[Any] | None) -> None:
+    """Say with the first answer that the tools of these MCP servers are not offered: only the
+    user's own settings add servers.
+    """
+    if servers:
+        names = truncate(sanitize_name(", ".join(str(each.name) for each in servers)), MAX_NAMES)
+        session.memory.notify(
+            f"MCP servers that an editor hands over are not supported: {names}",
+            "To use them here, add them to your settings as tables [mcp.servers.NAME].",
+        )
 
 
 def _is_for_a_terminal(result: CommandResult) -> bool:

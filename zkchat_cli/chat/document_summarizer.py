@@ -10,7 +10,7 @@ from collections.abc import Generator
 from typing import NamedTuple
 
 from zkchat_cli.chat.runtime import Runtime, SessionServices, prepare_model
-from zkchat_cli.context.prompt_messages import fence, make_prompt_message
+from zkchat_cli.context.prompt_messages import make_prompt_message
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import CollectedAnswer, Options, Request, collect
 from zkchat_cli.llm.stop_signal import STOP
@@ -23,6 +23,7 @@ from zkchat_cli.references.document_summaries import (
 )
 from zkchat_cli.references.summary_cache import WrittenSummary
 from zkchat_cli.summarization.stated_numbers import find_numbers, known_numbers
+from zkchat_cli.text.fences import fence
 from zkchat_cli.text.truncate import truncate
 
 # Seconds without a turn after which the model is called: the next message may come at once, and a

@@ -16,6 +16,7 @@ from zkchat_cli.models.citations import Support
 from zkchat_cli.models.messages import TokenUsage
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.text.fences import escape_tags
 
 # Longest text of a passage that is sent, in characters
 MAX_PASSAGE = 3000
@@ -35,7 +36,6 @@ _LINE = re.compile(
     r"^[^\w\n]*(\d{1,3})\W{1,4}(yes|no|unclear)\b[ \t*_.,:;–—-]*(.*)$", re.IGNORECASE | re.MULTILINE
 )
 _SUPPORT: dict[str, Support] = {"yes": "supports", "no": "does_not_support", "unclear": "unclear"}
-_TAG = re.compile(r"<(?=\s*/?\s*(?:passage|sentence)s?\b)", re.IGNORECASE)
 
 
 def judge_unclear(
@@ -131,10 +131,10 @@ def _prompt(
     texts: list[str] = []
     for number in cited:
         passage = passages[number][:MAX_PASSAGE]
-        texts.append(f"[{number}] {_fenced(passage)}")
+        texts.append(f"[{number}] {escape_tags(passage)}")
     numbered: list[str] = []
     for number, sentence in enumerate(sentences, 1):
-        numbered.append(f"{number}. {_fenced(sentence.text)} (cites {list(sentence.numbers)})")
+        numbered.append(f"{number}. {escape_tags(sentence.text)} (cites {list(sentence.numbers)})")
     content = "\n\n".join(
         ["<passages>", *texts, "</passages>", "<sentences>", *numbered, "</sentences>"]
     )
@@ -142,8 +142,3 @@ def _prompt(
         PromptMessage(role="system", content=_INSTRUCTIONS, tokens=0, kind="system"),
         PromptMessage(role="user", content=content, tokens=0, kind="documents"),
     )
-
-
-def _fenced(text: str) -> str:
-    """The text without anything that could close the tags around it."""
-    return _TAG.sub("‹", text)

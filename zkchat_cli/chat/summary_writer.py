@@ -8,13 +8,14 @@ from zkchat_cli.chat.runtime import Runtime, SessionServices, prepare_model
 from zkchat_cli.chat.turn import PhaseTimer
 from zkchat_cli.context.budget import LIMIT_SHARE
 from zkchat_cli.context.compaction_plan import USUAL_SUMMARY_SHARE, CompactionRequest, FoldPlan
-from zkchat_cli.context.prompt_messages import SUMMARY_TAG, fence, make_prompt_message
+from zkchat_cli.context.prompt_messages import SUMMARY_TAG, make_prompt_message
 from zkchat_cli.llm.base import Options, Request, collect
 from zkchat_cli.models.compaction import CompactionMode
 from zkchat_cli.models.messages import TokenUsage, sum_usage
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.summarization import prompt, summary_check
 from zkchat_cli.summarization.carried_statements import RequiredStatements, add_statements
+from zkchat_cli.text.fences import fence
 
 # Fewest tokens of conversation in a request; fewer are not worth its instructions
 LEAST_ROOM = 150

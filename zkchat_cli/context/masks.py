@@ -16,6 +16,7 @@ from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.text.fences import escape_line
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
 
@@ -148,7 +149,7 @@ def _mask(
     if rendered.images:
         names = [truncate(image.relative_path, MAX_PATH) for image in rendered.images]
         again = "The user can name them again to send them"
-        content += f"{MASKED_IMAGES_NOTE} {', '.join(names)}. {again}. …]"
+        content += f"{MASKED_IMAGES_NOTE} {escape_line(', '.join(names))}. {again}. …]"
     return rendered.model_copy(
         update={
             "content": content,
@@ -177,7 +178,7 @@ def _named_sources(message: ZkChatMessage) -> str:
     sources: list[str] = []
     for chunk in message.chunks[:_MAX_SOURCES]:
         path = truncate(chunk.relative_path, MAX_PATH)
-        sources.append(f"{chunk.number} {path}:{chunk.start_line}")
+        sources.append(f"{chunk.number} {escape_line(path)}:{chunk.start_line}")
     others = len(message.chunks) - _MAX_SOURCES
     more = f" and {others} more" if others > 0 else ""
     return f" Its sources: {', '.join(sources)}{more}."

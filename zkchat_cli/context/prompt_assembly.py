@@ -21,7 +21,7 @@ from zkchat_cli.context.dropped_items import (
 from zkchat_cli.context.passages import RecallPassage, format_passages
 from zkchat_cli.context.prompt_inputs import PromptInputs
 from zkchat_cli.context.prompt_layout import PromptLayout, lay_out_prompt, memory_id
-from zkchat_cli.context.prompt_messages import RECALLED_TAG, fence, make_prompt_message
+from zkchat_cli.context.prompt_messages import RECALLED_TAG, make_prompt_message
 from zkchat_cli.context.prompt_size import advise_on_size
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turns import TurnHistory
@@ -36,6 +36,7 @@ from zkchat_cli.models.prompts import (
     PromptMessage,
 )
 from zkchat_cli.references.injection import DocumentRoom
+from zkchat_cli.text.fences import fence
 from zkchat_cli.tokens.counter import TokenCounter
 
 DROP_BATCHES = 3

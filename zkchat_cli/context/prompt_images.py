@@ -8,6 +8,7 @@ from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.usage import measure_usage
 from zkchat_cli.models.images import Image
 from zkchat_cli.models.prompts import Prompt, PromptMessage
+from zkchat_cli.text.fences import escape_line
 from zkchat_cli.tokens.counter import TokenCounter
 
 
@@ -32,7 +33,7 @@ def _leave_out(
     for image in message.images:
         reason = why_not(image)
         if reason:
-            notes.append(f"\n[{image.relative_path} is not sent: {reason}]")
+            notes.append(f"\n[{escape_line(image.relative_path)} is not sent: {reason}]")
         else:
             kept.append(image)
     if not notes:

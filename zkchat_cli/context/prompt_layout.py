@@ -10,7 +10,7 @@ from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.important_messages import important_room, keep_important
 from zkchat_cli.context.instructions import citing_reminder
 from zkchat_cli.context.prompt_inputs import PromptInputs
-from zkchat_cli.context.prompt_messages import SUMMARY_TAG, fence, make_prompt_message, render_turn
+from zkchat_cli.context.prompt_messages import SUMMARY_TAG, make_prompt_message, render_turn
 from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.context.tool_filter import find_omitted_tools
 from zkchat_cli.context.turns import TurnHistory
@@ -19,6 +19,7 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import Role
 from zkchat_cli.models.prompts import ContextUsage, PromptMessage, PromptTool
+from zkchat_cli.text.fences import fence
 from zkchat_cli.tokens.counter import TokenCounter
 
 

@@ -1,7 +1,6 @@
 """Messages of the log as the model gets them."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -25,15 +24,6 @@ MASKED_IMAGES_NOTE = "\n[… pictures of this older message are left out:"
 _MAX_TOKEN_LENGTH = 128
 # Most tokens of one character: each token is at least one byte
 _MAX_TOKENS_PER_CHARACTER = 4
-
-
-def fence(tag: str, text: str, **attributes: object) -> str:
-    """Text as data, between tags that the text cannot close."""
-    harmless = re.sub(rf"<\s*/\s*(?={tag})", r"<\\/", text, flags=re.IGNORECASE)
-    opening = tag
-    for key, value in attributes.items():
-        opening += f" {key}={json.dumps(value, ensure_ascii=False)}"
-    return f"<{opening}>\n{harmless}\n</{tag}>"
 
 
 def make_prompt_message(

@@ -15,15 +15,11 @@ from typing import NamedTuple
 
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.message_priority import IMPORTANT, describe_priority, message_priority
-from zkchat_cli.context.prompt_messages import (
-    FIXED_TAG,
-    fence,
-    make_prompt_message,
-    render_turn,
-)
+from zkchat_cli.context.prompt_messages import FIXED_TAG, make_prompt_message, render_turn
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.text.fences import fence
 from zkchat_cli.tokens.counter import TokenCounter
 
 

@@ -24,6 +24,7 @@ from pydantic import ValidationError
 
 from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError, on_one_line, value_problem
+from zkchat_cli.text.fences import fence
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools import load_served_tools
 from zkchat_cli.tools.base import ToolArgumentError
@@ -48,8 +49,7 @@ ASK_NOTES = (
 CHECK_DRAFT = (
     "Check the quotations of this draft with verify_quotations. List each one that is not "
     "verified with its note, its lines and the nearest wording, and propose the correction. "
-    "Then name statements without a source for which search_notes finds one.\n\n"
-    "<draft>\n{draft}\n</draft>"
+    "Then name statements without a source for which search_notes finds one."
 )
 MOST_COMPLETIONS = 100
 PROGRESS_SECONDS = 0.1
@@ -203,7 +203,7 @@ def ask_notes(question: str) -> str:
 
 def check_draft(draft: str) -> str:
     """The prompt that has the quotations of a draft verified."""
-    return CHECK_DRAFT.format(draft=draft)
+    return f"{CHECK_DRAFT}\n\n{fence('draft', draft)}"
 
 
 def _function_of_client(tool: ServedTool, served: ServedVault) -> Callable[..., Any]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from zkchat_cli.models.messages import RetrievalMode
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.references.excerpts import format_as_text, format_tool_result
+from zkchat_cli.text.fences import escape_line
 
 # How the part begins that describes named documents, and the one with found excerpts alone
 NAMED_DOCUMENTS = "The message below refers to these documents:"
@@ -72,18 +73,19 @@ def _is_picture(reference: DocumentReference) -> bool:
 
 
 def _describe_document(reference: DocumentReference, present: Collection[int | None]) -> str:
+    link = escape_line(reference.wikilink)
+    path = escape_line(reference.relative_path or "")
     if reference.relative_path is None:
         kind = "file" if reference.reference_type == "import" else "note"
-        return f"- {reference.wikilink}: no such {kind}"
+        return f"- {link}: no such {kind}"
     if _is_picture(reference):
         sent = "a picture, sent with this" if reference.delivery == "injected" else NOT_SENT
-        return f"- {reference.wikilink} ({reference.relative_path}): {sent}"
-    section = f", section {reference.heading!r}" if reference.heading else ""
-    summary = f": {reference.summary}" if reference.summary else ""
+        return f"- {link} ({path}): {sent}"
+    section = f", section {escape_line(repr(reference.heading))}" if reference.heading else ""
+    summary = f": {escape_line(reference.summary)}" if reference.summary else ""
     below = ", ".join(str(number) for number in reference.numbers if number in present)
     sent = "text" if reference.delivery == "injected" else "beginning or parts"
     sources = f" [its {sent}: source {below}]" if below else ""
-    headings = f" [headings: {'; '.join(reference.headings)}]" if reference.headings else ""
-    return (
-        f"- {reference.wikilink} ({reference.relative_path}{section}){summary}{sources}{headings}"
-    )
+    outline = escape_line("; ".join(reference.headings))
+    headings = f" [headings: {outline}]" if outline else ""
+    return f"- {link} ({path}{section}){summary}{sources}{headings}"

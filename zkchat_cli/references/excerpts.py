@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.manager import MAX_NUMBER
+from zkchat_cli.text.fences import escape_line, escape_tags
 from zkchat_cli.text.truncate import truncate
 
 # Counts the tokens of a text
@@ -44,8 +45,8 @@ def format_as_text(chunks: Sequence[ContentChunk]) -> str:
     texts: list[str] = []
     for chunk in chunks:
         names = filter(None, (chunk.title, chunk.heading))
-        place = " › ".join(truncate(name, LONGEST_TITLE) for name in names)
-        text = _LIKE_A_NUMBER.sub(" ", chunk.text)
+        place = " › ".join(escape_line(truncate(name, LONGEST_TITLE)) for name in names)
+        text = _LIKE_A_NUMBER.sub(" ", escape_tags(chunk.text))
         texts.append(f"[{chunk.number}] {place}\n{text}")
     return "\n\n".join(texts)
 

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from zkchat_cli.context.prompt_messages import fence, make_prompt_message
+from zkchat_cli.context.prompt_messages import make_prompt_message
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.summarization.extractive import summarize
+from zkchat_cli.text.fences import fence
 from zkchat_cli.tokens.counter import TokenCounter
 
 INSTRUCTIONS = """\

@@ -23,7 +23,12 @@ SCHEMES = ("http:", "https:", "mailto:", "obsidian:")
 HEADING_OFFSET = 2
 _LOWEST_HEADING = 6
 _PLACEHOLDER_IN_URL = re.compile("%5B%EF%B7%90([0-9]+)%EF%B7%91%5D")
-_PLACEHOLDER_OR_TAG = re.compile("\\[\ufdd0(?P<number>[0-9]+)\ufdd1\\]|</?(?:a|code|pre)\\b[^>]*>")
+# Signs that look like those that zkchat puts at citations
+_SIGNS = "✓✔✅☑🗸✂✗✘❌•"
+_PLACEHOLDER_OR_TAG = re.compile(
+    "\\[\ufdd0(?P<number>[0-9]+)\ufdd1\\]|(?P<tag></?(?:a|code|pre)\\b[^>]*>)"
+    f"|(?P<sign>[{_SIGNS}]\ufe0f?)"
+)
 # A placeholder is a number between these, which the page cannot contain otherwise
 _NONCHARACTERS = re.compile("[\ufdd0\ufdd1]")
 
@@ -60,7 +65,9 @@ def render_markdown(
 
     def with_links(found: re.Match[str]) -> str:
         nonlocal depth
-        if found["number"] is None:
+        if found["sign"] is not None:
+            return f'<span class="written">{found[0]}</span>'
+        if found["tag"] is not None:
             depth += -1 if found[0].startswith("</") else 1
             return _PLACEHOLDER_IN_URL.sub(written_text, found[0])
         text, mark = written[int(found["number"])]
