@@ -104,11 +104,13 @@ def _cut(sample: Sample, dice: random.Random) -> Iterator[Mutation]:
     sentence = written.replace("{", "").replace("}", "")
     note = f"{before}{separator}{sentence}"
     pieces = sample.pieces(rest)
+    kind = "cut behind"
     if written.startswith("{"):
-        last = dice.randint(max(2, len(pieces) // 2), len(pieces))
-        yield Mutation("cut before", note, sample.join(pieces[:last]))
-    else:
-        yield Mutation("cut behind", note, sample.join(pieces))
+        pieces = pieces[: dice.randint(max(2, len(pieces) // 2), len(pieces))]
+        kind = "cut before"
+    quote = sample.join(pieces)
+    if not _has_words(before, quote):
+        yield Mutation(kind, note, quote)
 
 
 def _halved(sample: Sample, dice: random.Random) -> Iterator[Mutation]:

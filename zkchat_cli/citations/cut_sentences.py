@@ -264,10 +264,8 @@ def _is_excepted(after: SentencePart, quoted: SentencePart) -> bool:
     begin = contrast or _behind_first_mark(tokens)
     if begin == 0:
         return False
-    joint = language.contrasts.starts_at(tokens, begin) or language.and_words.starts_at(
-        tokens, begin
-    )
-    begin += joint
+    joint = language.contrasts.starts_at(tokens, begin)
+    begin += joint or language.and_words.starts_at(tokens, begin)
     if language.limits.starts_at(tokens, begin) or language.conditions.starts_at(tokens, begin):
         return True
     # A negation counts where the quotation ends, a restriction also behind some more words

@@ -91,21 +91,18 @@ UNSPACED_QUANTIFIERS = (
 
 BOUNDS_BEHIND = {
     "english": (
-        "at_most at_least or_more or_less or_fewer and_more and_up or_older or_younger "
+        "at_most at_least or_more or_less or_fewer or_older or_younger "
         "or_earlier or_later maximum minimum max min tops approximately roughly on_average "
         "or_higher or_lower or_above or_below percent_of"
     ),
-    "german": (
-        "höchstens mindestens oder_mehr oder_weniger und_mehr maximal minimal im_schnitt oder_älter"
-    ),
+    "german": ("höchstens mindestens oder_mehr oder_weniger maximal minimal im_schnitt oder_älter"),
     "french": (
-        "au_plus au_moins ou_plus ou_moins et_plus maximum minimum environ en_moyenne "
-        "au_maximum au_minimum"
+        "au_plus au_moins ou_plus ou_moins maximum minimum environ en_moyenne au_maximum au_minimum"
     ),
     "spanish": (
-        "o_más o_menos y_más como_máximo como_mínimo al_menos aproximadamente a_lo_sumo en_promedio"
+        "o_más o_menos como_máximo como_mínimo al_menos aproximadamente a_lo_sumo en_promedio"
     ),
-    "portuguese": "ou_mais ou_menos e_mais no_máximo no_mínimo aproximadamente em_média pelo_menos",
+    "portuguese": "ou_mais ou_menos no_máximo no_mínimo aproximadamente em_média pelo_menos",
     "italian": "o_più o_meno al_massimo al_minimo in_media circa",
     "dutch": "of_meer of_minder maximaal minimaal gemiddeld",
     "swedish": "eller_mer eller_färre eller_mindre som_mest",
@@ -113,7 +110,10 @@ BOUNDS_BEHIND = {
     "arabic": "على_الأكثر على_الأقل أو_أكثر أو_أقل فأكثر فأقل كحد_أقصى كحد_أدنى تقريبا",
 }
 """Right behind a quotation."""
-NUMBER_BOUNDS_BEHIND = "or_so and_a_half et_demi y_medio e_meia с_половиной"
+NUMBER_BOUNDS_BEHIND = (
+    "and_more and_up und_mehr et_plus y_más e_mais or_so and_a_half et_demi y_medio e_meia "
+    "с_половиной"
+)
 """Right behind a number."""
 UNSPACED_BOUNDS_BEHIND = "以上 以下 以内 以內 左右 未満 ほど 程度 上下 くらい 近く"
 CJK_NUMERALS = frozenset("〇零一二三四五六七八九十百千万萬亿億兆两兩0123456789")
