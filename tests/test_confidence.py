@@ -36,19 +36,23 @@ def program(tmp_path: Path) -> Program:
 
 
 @pytest.mark.parametrize(
-    ("question", "missing", "nearest"),
+    ("question", "beginning", "nearest"),
     [
-        ("raku pottery", "raku", "Pottery.md"),
-        ("varroa treatment of a hive", "varroa", "Beekeeping.md"),
-        ("which derailleur for my bicycle chain", "derailleur", "Bicycle.md"),
+        ("raku Pottery", "something on Pottery, but nothing on raku", "Pottery.md"),
+        ("varroa treatment of a hive", "something on hive, but nothing on varroa", "Beekeeping.md"),
+        (
+            "which derailleur for my bicycle chain",
+            "something on bicycle chain, but nothing on derailleur",
+            "Bicycle.md",
+        ),
     ],
 )
 def test_a_question_near_the_notes_is_told_what_they_do_not_have(
-    program: Program, question: str, missing: str, nearest: str
+    program: Program, question: str, beginning: str, nearest: str
 ) -> None:
     reply = program("ask", question, "--json").json
     assert reply["level"] == "most_likely"
-    assert reply["answer"].startswith(f"I found nothing on “{missing}”; the nearest: ")
+    assert reply["answer"].startswith(f"Your notes have {beginning}. Nearest: ")
     assert reply["citations"][0]["relative_path"] == nearest
 
 

@@ -16,10 +16,11 @@ ANSWERS = ("“Earth.” [1]", "“Plants.” [2]")
             for text in (
                 "thanks!",
                 "Thank you so much, that's it for today",
-                "Danke dir!",
-                "merci beaucoup",
             )
         ),
+        ("Danke dir!", "Gern geschehen.\n"),
+        ("merci beaucoup", "Je vous en prie.\n"),
+        ("¡Hola!", "¡Hola! Pregúntame lo que quieras sobre tus notas.\n"),
         *(
             (text, "All right.\n")
             for text in ("ok cool", "good to know", "lol ok", "makes sense", "great, that works")

@@ -14,6 +14,7 @@ from zkchat_cli.citations.quotations import Quotation, find_quotations
 from zkchat_cli.citations.support import worst_support
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models.citations import Citation, Support
+from zkchat_cli.text.answer_phrases import silent_pattern
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import CLOSING, END_MARKS, SENTENCE_END
 from zkchat_cli.text.spans import blank_spans, replace_spans
@@ -34,7 +35,7 @@ _AFTER_SENTENCE = lazy_pattern(
 _SILENCE = lazy_pattern(
     r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b"
     r"|nothing in (?:your|the) notes\b|I found no sentence\b|I found nothing on\b"
-    r"|not sure; the nearest\b|(?:most likely|or): ",
+    rf"|(?:most likely|or): |{silent_pattern()}",
     re.IGNORECASE,
 )
 _QUOTED_END = lazy_pattern(SENTENCE_END)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.named_words import as_written, is_name
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, have_any_word
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
@@ -23,6 +24,7 @@ from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.models.reports import AnswerLevel
 from zkchat_cli.references.chunk_budget import NO_ROOM
+from zkchat_cli.text.answer_phrases import AnswerPhrases, phrases_for
 
 MAX_DOCUMENTS = 3
 # Results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of
@@ -34,14 +36,9 @@ MAX_SUMMARY = 6
 MAX_PER_DOCUMENT = 2
 # Remembered facts in an answer
 MAX_FACTS = 2
-NOTHING_FOUND = "Nothing in your notes is about this.\n"
-NOTHING_IN_PERIOD = "None of your notes is from that time.\n"
-NOT_SURE = "Not sure; the nearest I found: "
-NOTHING_ON = "I found nothing on “{}”; the nearest: "
-NO_PASSAGES = (
-    "There was no room in the context window for passages of your notes. Raise "
-    "context.max_tokens, or ask in a new conversation.\n"
-)
+# A missing word is named if the question's subject has at most so many words: in a long sentence,
+# it may be any verb
+MOST_NAMED_WORDS = 4
 _FACTS_BEGIN = "<smart-memory>"
 _WORD = re.compile(r"[^ \n]*[ \n]?")
 _PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
@@ -101,9 +98,11 @@ def answer_from_notes(
     """The answer from remembered facts and the excerpts that the tools have found."""
     excerpts = read_excerpts([*turn.documents, *turn.results])
     facts = relevant_facts(question, turn.before)
-    problem = None if excerpts else _answer_without_excerpts(turn, facts)
-    if problem is not None:
-        return problem
+    if not excerpts:
+        phrases = phrases_for(question.asked, ())
+        problem = _answer_without_excerpts(turn, facts, phrases)
+        if problem is not None:
+            return problem
     paths = turn.named_paths
     named = [excerpt for excerpt in excerpts if excerpt.path in paths]
     if question.alone and not have_any_word(excerpts, question.alone.subject):
@@ -115,14 +114,16 @@ def answer_from_notes(
     return OfflineAnswer(facts + answer.text, "answer" if facts else answer.level)
 
 
-def _answer_without_excerpts(turn: AskedTurn, facts: str) -> OfflineAnswer | None:
+def _answer_without_excerpts(
+    turn: AskedTurn, facts: str, phrases: AnswerPhrases
+) -> OfflineAnswer | None:
     """Why there are no excerpts; None if the notes just have none."""
     if any(NO_ROOM in result.content for result in turn.results):
-        return OfflineAnswer(facts + NO_PASSAGES, None)
+        return OfflineAnswer(f"{facts}{phrases.no_room}\n", None)
     errors = [_tool_error(result) for result in turn.results]
     if errors and all(errors):
-        text = f"{facts}Your notes could not be searched: {errors[-1]}\n"
-        return OfflineAnswer(text, None if facts else "nothing")
+        text = phrases.search_failed.format(why=errors[-1])
+        return OfflineAnswer(f"{facts}{text}\n", None if facts else "nothing")
     return None
 
 
@@ -135,7 +136,8 @@ def relevant_facts(question: AnalyzedQuestion, messages: Sequence[PromptMessage]
         if rank_passages(question, [QuoteSource(0, "", "", None, fact)]).is_answer
     ]
     shown = [QUOTE_MARKS.sub("", fact) for fact in relevant[:MAX_FACTS]]
-    return "".join(f"From memory: {fact}\n\n" for fact in shown)
+    beginning = phrases_for(question.asked, shown).from_memory
+    return "".join(f"{beginning} {fact}\n\n" for fact in shown)
 
 
 def _remembered_facts(message: PromptMessage) -> list[str]:
@@ -167,6 +169,7 @@ def quote_answer(
     `named`: the excerpts of documents that the user named; what answers in them comes first. What
     `earlier_answers` quote is quoted again only if there is nothing else.
     """
+    phrases = phrases_for(question.asked, (each.text for each in (*named, *excerpts)))
     summary = _summarize_whole(question, excerpts, named)
     if summary:
         return OfflineAnswer(summary, "answer")
@@ -177,22 +180,38 @@ def quote_answer(
     if ranked.is_answer:
         limit = MAX_SUMMARY if question.wants_summary else MAX_QUOTES
         quotes = answering_quotes(ranked, limit, earlier_answers)
-        return OfflineAnswer(f"From your notes:\n\n{format_quotes(quotes)}", "answer")
+        return OfflineAnswer(f"{phrases.from_notes}\n\n{format_quotes(quotes)}", "answer")
     if not named and not ranked.matches:
-        text = NOTHING_IN_PERIOD if question.about_period else NOTHING_FOUND
-        return OfflineAnswer(text, "nothing")
-    return _likeliest_sections(of_named if named else ranked)
+        is_dated = question.about_period
+        text = phrases.nothing_in_period if is_dated else phrases.nothing_found
+        return OfflineAnswer(f"{text}\n", "nothing")
+    return _likeliest_sections(question, of_named if named else ranked, phrases)
 
 
-def _likeliest_sections(ranked: RankedPassages) -> OfflineAnswer:
+def _likeliest_sections(
+    question: AnalyzedQuestion, ranked: RankedPassages, phrases: AnswerPhrases
+) -> OfflineAnswer:
     """The sections that most likely answer, with their openings."""
     sections = select_sections(ranked)
     if not sections:
-        return OfflineAnswer(NOTHING_FOUND, "nothing")
-    shown = "\nOr: ".join(_format_section(quotes) for quotes in sections)
+        return OfflineAnswer(f"{phrases.nothing_found}\n", "nothing")
+    shown = f"\n{phrases.or_} ".join(_format_section(quotes) for quotes in sections)
+    beginning = _how_sure(question, ranked, phrases)
+    return OfflineAnswer(f"{beginning} {shown}", "most_likely")
+
+
+def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: AnswerPhrases) -> str:
+    """What is known and missing, if that can be said in a few words of the question."""
     missing = ranked.confidence.missing
-    beginning = NOT_SURE if missing is None else NOTHING_ON.format(missing)
-    return OfflineAnswer(beginning + shown, "most_likely")
+    subject = [word for word in question.weights if word in question.subject]
+    if missing is None or not (len(subject) <= MOST_NAMED_WORDS or is_name(missing, question.text)):
+        return phrases.not_sure
+    known = [word for word in subject if word in ranked.confidence.known]
+    named = as_written(missing, question.text)
+    if not known or len(known) > MOST_NAMED_WORDS:
+        return phrases.nothing_on.format(missing=named)
+    written = " ".join(as_written(word, question.text) for word in known)
+    return phrases.partly.format(known=written, missing=named)
 
 
 def _summarize_whole(

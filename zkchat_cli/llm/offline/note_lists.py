@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.llm.offline.answer import (
     EXCERPTS,
-    NOTHING_IN_PERIOD,
     OfflineAnswer,
     WantedCall,
     format_quotes,
@@ -23,7 +22,9 @@ from zkchat_cli.llm.offline.request_handler import (
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
+from zkchat_cli.text.answer_phrases import PHRASES
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.word_lists import ENGLISH
 
 # Notes in an answer: with their sources they fit a screen of 24 rows
 MOST_SHOWN = 6
@@ -200,7 +201,7 @@ def _line(request: NoteRequest, note: ListedNote) -> str:
 def _answer_without_notes(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer:
     """That there is no such note, with those that are near in meaning."""
     if _is_by_date(request):
-        return OfflineAnswer(NOTHING_IN_PERIOD, "nothing")
+        return OfflineAnswer(f"{PHRASES[ENGLISH].nothing_in_period}\n", "nothing")
     wanted = describe_notes(request)
     missing = NO_NOTE.format(f"is {wanted}" if request.about else f"was found {wanted}".strip())
     near: dict[str, QuoteSource] = {}

@@ -100,8 +100,15 @@ class AnalyzedQuestion(NamedTuple):
     about_document: bool = False
     about_period: bool = False
     is_follow_up: bool = False
+    # The message as it was typed, which tells its language
+    typed: str = ""
     # A follow-up without the words of the question before it, if it has words of its own
     alone: "AnalyzedQuestion | None" = None
+
+    @property
+    def asked(self) -> str:
+        """What tells the language of the question."""
+        return self.typed or self.text
 
 
 def analyze_question(messages: Sequence[PromptMessage], position: int) -> AnalyzedQuestion:

@@ -12,7 +12,7 @@ heading, and its rank among the search results. The figures were chosen on half 
 about one vault.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -80,6 +80,14 @@ class Confidence(NamedTuple):
     is_answer: bool
     matches: bool
     missing: str | None = None
+    # The words of the question's subject that passages have
+    known: frozenset[str] = frozenset()
+
+    def compared_with(self, known: Iterable[str]) -> "Confidence":
+        """The same, given the words of the question that passages have: none of them is missing."""
+        found = frozenset(known)
+        missing = None if self.missing in found else self.missing
+        return self._replace(missing=missing, known=found)
 
 
 class RankedPassages(NamedTuple):
@@ -157,8 +165,7 @@ def rank_passages(
     ranked.sort(key=lambda each: (-each.quote.value, each.quote.order))
     if similarities is not None and similarity.is_known:
         confidence = _confidence_by_meaning(question, ranked, similarity, language, similarities)
-        if confidence.missing is not None and vocabulary.has_word(confidence.missing):
-            confidence = confidence._replace(missing=None)
+        confidence = confidence.compared_with(filter(vocabulary.has_word, question.subject))
     else:
         confidence = _confidence_by_words(quotes, weights, ranked)
     return RankedPassages(

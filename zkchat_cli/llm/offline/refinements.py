@@ -18,6 +18,7 @@ from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.reports import RequestKind
 from zkchat_cli.text import words
+from zkchat_cli.text.answer_phrases import AnswerPhrases, phrases_for
 from zkchat_cli.text.patterns import lazy_pattern
 
 # Quotes of a definition and of dates, and the steps of one list
@@ -29,7 +30,6 @@ MOST_BESIDE_STEPS = 5
 COMPARED = 20
 # Quotes that a list of steps may be beside
 LEADING_QUOTES = 3
-FROM_NOTES = "From your notes:\n\n"
 _COPULA = (
     r"(?:is|are|was|were|means?|stands for|refers to|describes?|ist|sind|war|waren|bedeutet"
     r"|bezeichnet|est|sont|etait|signifie|designe|es|son|era|fue|significa|e|sao|foi|:|–|—|-)"
@@ -48,7 +48,7 @@ _LEADING_DATE = lazy_pattern(r"\d{4}-(?:W\d\d|\d\d(?:-\d\d)?)|\d{8}(?!\d)|\d{1,2
 _NUMBERED = lazy_pattern(r"^\s*\d{1,2}[.)]\s+(.*)$", re.MULTILINE)
 
 Refinement = Callable[
-    [NoteRequest, RankedPassages, Sequence[QuoteSource]],
+    [NoteRequest, RankedPassages, Sequence[QuoteSource], AnswerPhrases],
     OfflineAnswer | None,
 ]
 
@@ -63,11 +63,15 @@ def refine(
     refinement = _REFINEMENTS.get(request.kind)
     if refinement is None or not excerpts or question.is_follow_up:
         return None
-    return refinement(request, rank_passages(question, excerpts, similarities), excerpts)
+    phrases = phrases_for(question.asked, (excerpt.text for excerpt in excerpts))
+    return refinement(request, rank_passages(question, excerpts, similarities), excerpts, phrases)
 
 
 def _define(
-    request: NoteRequest, ranked: RankedPassages, excerpts: Sequence[QuoteSource]
+    request: NoteRequest,
+    ranked: RankedPassages,
+    excerpts: Sequence[QuoteSource],
+    phrases: AnswerPhrases,
 ) -> OfflineAnswer | None:
     """The sentence that says what it is, or the first one of the note with that name."""
     first = _find_definition(request.about, excerpts) if request.about else None
@@ -79,7 +83,8 @@ def _define(
         text = words.fold(quote.text)
         if text not in said and said not in text:
             quotes.append(quote)
-    return OfflineAnswer(FROM_NOTES + format_quotes(quotes[:MOST_QUOTES]), "answer")
+    shown = format_quotes(quotes[:MOST_QUOTES])
+    return OfflineAnswer(f"{phrases.from_notes}\n\n{shown}", "answer")
 
 
 def _find_definition(subject: str, excerpts: Sequence[QuoteSource]) -> RankedQuote | None:
@@ -107,6 +112,7 @@ def _give_steps(
     request: NoteRequest,  # noqa: ARG001
     ranked: RankedPassages,
     excerpts: Sequence[QuoteSource],
+    phrases: AnswerPhrases,
 ) -> OfflineAnswer | None:
     """The best sentences, and the numbered list in the section of one of them."""
     if not ranked.is_answer:
@@ -120,10 +126,11 @@ def _give_steps(
         others = [quote for quote in quotes if not _has_step(quote, steps)]
         shown = [f"{i}. {format_quotes([s])}" for i, s in enumerate(steps[:MOST_STEPS], 1)]
         left = len(steps) - len(shown)
-        rest = f"and {left} more steps\n" if left else ""
-        text = f"Steps from {plain_name(' › '.join(best.section))}:\n\n{''.join(shown)}{rest}"
+        rest = f"{phrases.more_steps.format(count=left)}\n" if left else ""
+        beginning = phrases.steps_from.format(name=plain_name(" › ".join(best.section)))
+        text = f"{beginning}\n\n{''.join(shown)}{rest}"
         if others:
-            text = f"{FROM_NOTES}{format_quotes(others)}\n{text}"
+            text = f"{phrases.from_notes}\n\n{format_quotes(others)}\n{text}"
         return OfflineAnswer(text, "answer")
     return None
 
@@ -140,7 +147,8 @@ def _numbered_items(best: RankedQuote, languages: tuple[str, ...]) -> list[Ranke
     for quote in find_quotes([best.excerpt], languages, max_group=0):
         is_here = quote.passage.headings == best.passage.headings
         begin = _letters(quote.text)[:COMPARED]
-        if quote.passage.kind == "item" and is_here and begin:
+        is_item = quote.passage.kind == "item" and not quote.passage.is_below_heading
+        if is_item and is_here and begin:
             items += [quote] if any(item.startswith(begin) for item in numbered) else []
     return items
 
@@ -154,6 +162,7 @@ def _date(
     request: NoteRequest,  # noqa: ARG001
     ranked: RankedPassages,
     excerpts: Sequence[QuoteSource],  # noqa: ARG001
+    phrases: AnswerPhrases,
 ) -> OfflineAnswer | None:
     """The sentences with a date first, and the date of the note or heading before one without."""
     if not ranked.is_answer:
@@ -167,7 +176,7 @@ def _date(
     for quote in [*dated, *(quote for quote in quotes if quote not in dated)]:
         day = "" if _DATE.search(quote.text) else _date_above(quote)
         lines.append(f"{mark}{day}{': ' if day else ''}{format_quotes([quote])}")
-    return OfflineAnswer(FROM_NOTES + "".join(lines), "answer")
+    return OfflineAnswer(f"{phrases.from_notes}\n\n{''.join(lines)}", "answer")
 
 
 def _date_above(quote: RankedQuote) -> str:

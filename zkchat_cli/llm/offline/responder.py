@@ -78,6 +78,8 @@ def answer_request(
             yield from _deltas(answer, asked.kind)
             return
     question = analyze_question(_with_subject(request.messages, turn, asked), turn.position)
+    if turn.position >= 0:
+        question = question._replace(typed=request.messages[turn.position].content)
     calls = ()
     if not turn.calls_of(SEARCH_TOOL, READ_TOOL):
         calls = _tool_calls(first_calls(question, turn.documents), turn, tools)

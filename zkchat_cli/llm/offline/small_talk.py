@@ -3,8 +3,10 @@
 import re
 from collections.abc import Sequence
 
+from zkchat_cli.text.answer_phrases import PHRASES, language_of_question
 from zkchat_cli.text.courtesy import MAX_COURTESY, Courtesy, find_courtesy
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
 from zkchat_cli.text.words import is_latin, is_stopword, terms
 
 INTRODUCTION = (
@@ -14,12 +16,13 @@ INTRODUCTION = (
 )
 NOTHING_ANSWERED = "I have not answered anything yet.\n"
 FIRST_MESSAGE = "This is your first message.\n"
-_REPLIES: dict[Courtesy, str] = {
-    "greeting": "Hello! Ask me about anything in your notes.\n",
-    "farewell": "Goodbye!\n",
-    "thanks": "You're welcome.\n",
-    "consent": "All right.\n",
+_WORDS_OF_LANGUAGES = {
+    GERMAN: "hallo moin servus tschuss danke klar genau prima toll guten",
+    FRENCH: "bonjour salut merci adieu bonsoir beaucoup",
+    SPANISH: "hola gracias vale adios buenos buenas muchas",
+    PORTUGUESE: "ola oi obrigado obrigada tchau bom",
 }
+"""Words of small talk that tell its language."""
 _CJK_REPLIES: dict[Courtesy, str] = {
     "greeting": "你好！请问关于笔记的任何问题。\n",
     "thanks": "不客气。\n",
@@ -114,5 +117,16 @@ def _reply_to_courtesy(text: str) -> str | None:
     courtesy = find_courtesy(text)
     if courtesy is None:
         return None
-    replies = _REPLIES if is_latin(text) else _CJK_REPLIES
-    return replies[courtesy]
+    if not is_latin(text):
+        return _CJK_REPLIES[courtesy]
+    reply: str = getattr(PHRASES[_language_of_courtesy(text)], courtesy)
+    return f"{reply}\n"
+
+
+def _language_of_courtesy(text: str) -> str:
+    """The language of small talk, by its own words or by common ones; else English."""
+    found = terms(text)
+    for language, known in _WORDS_OF_LANGUAGES.items():
+        if not frozenset(known.split()).isdisjoint(found):
+            return language
+    return language_of_question(text) or ENGLISH

@@ -1,0 +1,73 @@
+"""Answers without a model in the language of the question."""
+
+import re
+
+import pytest
+from factories import prompt_message
+
+from zkchat_cli.citations.cited_sentences import states_something
+from zkchat_cli.llm.offline.answer import quote_answer
+from zkchat_cli.llm.offline.question import analyze_question
+from zkchat_cli.llm.offline.quotes import QuoteSource
+from zkchat_cli.text.answer_phrases import PHRASES, AnswerPhrases, language_of_question, phrases_for
+
+GERMAN_NOTE = "Ein Komposthaufen braucht Luft und Wasser. Er darf nicht zu nass sein."
+ENGLISH_NOTE = "A compost heap needs air and water. It must not get too wet."
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Was braucht ein Komposthaufen?", "german"),
+        ("Rezept für Pizza", "german"),
+        ("de quoi un compost a-t-il besoin ?", "french"),
+        ("Qu'est-ce que la compaction", "french"),
+        ("¿Qué necesita el compost?", "spanish"),
+        ("como hago pan", "spanish"),
+        ("do que a composteira precisa?", "portuguese"),
+        ("receita de pão", "portuguese"),
+        ("what does a heap need?", "english"),
+        ("redis sentinel failover", None),
+        ("", None),
+    ],
+)
+def test_the_language_of_a_question(question: str, language: str | None) -> None:
+    assert language_of_question(question) == language
+
+
+def test_a_question_that_does_not_tell_is_answered_in_the_language_of_the_notes() -> None:
+    german_notes = [GERMAN_NOTE + " Das ist die Regel, und sie ist nicht neu."]
+    assert phrases_for("Kompost", german_notes) == PHRASES["german"]
+    assert phrases_for("compost", []) == PHRASES["english"]
+    assert phrases_for("what does a heap need?", german_notes) == PHRASES["english"]
+
+
+def answer_to(question: str, note: str) -> str:
+    source = QuoteSource(1, "Kompost.md", "Kompost", None, note)
+    return quote_answer(analyze_question([prompt_message("user", question)], 0), [source]).text
+
+
+def test_the_frame_is_in_the_language_of_the_question_and_the_quotation_in_that_of_the_note() -> (
+    None
+):
+    german = answer_to("Was braucht ein Komposthaufen?", GERMAN_NOTE)
+    assert german.startswith("Aus deinen Notizen:\n\n“Ein Komposthaufen braucht Luft")
+    spanish = answer_to("¿Qué dicen las notas de compost heap?", ENGLISH_NOTE)
+    assert re.match("Según tus notas:|No estoy seguro;", spanish)
+    assert "“A compost heap needs air and water." in spanish
+
+
+@pytest.mark.parametrize("phrases", PHRASES.values(), ids=PHRASES)
+def test_every_language_has_every_sentence_with_its_words(phrases: AnswerPhrases) -> None:
+    for name, phrase in phrases._asdict().items():
+        english = getattr(PHRASES["english"], name)
+        assert re.findall(r"{\w+}", phrase) == re.findall(r"{\w+}", english), name
+
+
+@pytest.mark.parametrize("phrases", PHRASES.values(), ids=PHRASES)
+def test_how_sure_an_answer_is_states_nothing_that_a_source_could_support(
+    phrases: AnswerPhrases,
+) -> None:
+    for phrase in phrases.silent:
+        said = phrase.format(known="redis sentinel", missing="failover")
+        assert not states_something(f"{said} Redis › Caches are emptied by hand every day")

@@ -1,0 +1,194 @@
+"""The sentences around quotations in an answer without a language model, in five languages.
+
+They are beside the texts' other tables, because citations must know which sentences of an answer
+state nothing.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
+from zkchat_cli.text.words import detect_language, is_filler, stopwords, terms
+
+# How long the words in a sentence may be
+_LONGEST_SLOT = 200
+# The weight of a common word, shared by the languages that have it
+_WORD_WEIGHT = 4
+_LETTERS = {
+    GERMAN: frozenset("äöüß"),
+    FRENCH: frozenset("èêëîïœù"),
+    SPANISH: frozenset("ñ¿¡"),
+    PORTUGUESE: frozenset("ãõ"),
+}
+"""Letters and marks that few other languages have."""
+
+
+class AnswerPhrases(NamedTuple):
+    """Sentences and beginnings of sentences. `{known}` and `{missing}` are words of the question,
+    `{why}` is the message of an error, `{name}` a section, `{count}` a number above 0.
+    """
+
+    from_notes: str
+    from_memory: str
+    not_sure: str
+    or_: str
+    partly: str
+    nothing_on: str
+    nothing_found: str
+    nothing_in_period: str
+    no_room: str
+    search_failed: str
+    steps_from: str
+    more_steps: str
+    greeting: str
+    farewell: str
+    thanks: str
+    consent: str
+
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """Those that say how sure the answer is, and nothing about its subject."""
+        return (self.not_sure, self.or_, self.partly, self.nothing_on, self.nothing_found)
+
+
+PHRASES = {
+    ENGLISH: AnswerPhrases(
+        from_notes="From your notes:",
+        from_memory="From memory:",
+        not_sure="Not sure; the nearest I found:",
+        or_="Or:",
+        partly="Your notes have something on {known}, but nothing on {missing}. Nearest:",
+        nothing_on="Your notes have nothing on {missing}. Nearest:",
+        nothing_found="Nothing in your notes is about this.",
+        nothing_in_period="None of your notes is from that time.",
+        no_room="There was no room in the context window for passages of your notes. Raise "
+        "context.max_tokens, or ask in a new conversation.",
+        search_failed="Your notes could not be searched: {why}",
+        steps_from="Steps from {name}:",
+        more_steps="and {count} more",
+        greeting="Hello! Ask me about anything in your notes.",
+        farewell="Goodbye!",
+        thanks="You're welcome.",
+        consent="All right.",
+    ),
+    GERMAN: AnswerPhrases(
+        from_notes="Aus deinen Notizen:",
+        from_memory="Aus dem Gedächtnis:",
+        not_sure="Ich bin nicht sicher; am nächsten kommt:",
+        or_="Oder:",
+        partly="In deinen Notizen steht etwas zu {known}, aber nichts zu {missing}. Am nächsten "
+        "kommt:",
+        nothing_on="In deinen Notizen steht nichts zu {missing}. Am nächsten kommt:",
+        nothing_found="Dazu steht nichts in deinen Notizen.",
+        nothing_in_period="Keine deiner Notizen ist aus dieser Zeit.",
+        no_room="Im Kontextfenster war kein Platz für Stellen aus deinen Notizen. Erhöhe "
+        "context.max_tokens, oder frage in einem neuen Gespräch.",
+        search_failed="Deine Notizen konnten nicht durchsucht werden: {why}",
+        steps_from="Schritte aus {name}:",
+        more_steps="und {count} weitere",
+        greeting="Hallo! Frag mich, was du in deinen Notizen suchst.",
+        farewell="Auf Wiedersehen!",
+        thanks="Gern geschehen.",
+        consent="In Ordnung.",
+    ),
+    FRENCH: AnswerPhrases(
+        from_notes="D'après vos notes :",
+        from_memory="En mémoire :",
+        not_sure="Je n'en suis pas sûr ; ce qui s'en approche le plus :",
+        or_="Ou bien :",
+        partly="Vos notes parlent de {known}, mais ne disent rien sur {missing}. Au plus proche :",
+        nothing_on="Vos notes ne disent rien sur {missing}. Au plus proche :",
+        nothing_found="Aucune de vos notes n'en parle.",
+        nothing_in_period="Aucune de vos notes ne date de cette période.",
+        no_room="La fenêtre de contexte n'avait plus de place pour des passages de vos notes. "
+        "Augmentez context.max_tokens, ou posez la question dans une nouvelle conversation.",
+        search_failed="La recherche dans vos notes a échoué : {why}",
+        steps_from="Étapes, d'après {name} :",
+        more_steps="et {count} de plus",
+        greeting="Bonjour ! Posez-moi une question sur vos notes.",
+        farewell="Au revoir !",
+        thanks="Je vous en prie.",
+        consent="D'accord.",
+    ),
+    SPANISH: AnswerPhrases(
+        from_notes="Según tus notas:",
+        from_memory="De la memoria:",
+        not_sure="No estoy seguro; lo más cercano que encontré:",
+        or_="O bien:",
+        partly="Tus notas dicen algo sobre {known}, pero nada sobre {missing}. Lo más cercano:",
+        nothing_on="Tus notas no dicen nada sobre {missing}. Lo más cercano:",
+        nothing_found="En tus notas no hay nada sobre esto.",
+        nothing_in_period="Ninguna de tus notas es de esas fechas.",
+        no_room="En la ventana de contexto no había sitio para pasajes de tus notas. Aumenta "
+        "context.max_tokens o pregunta en una conversación nueva.",
+        search_failed="No se pudo buscar en tus notas: {why}",
+        steps_from="Pasos de {name}:",
+        more_steps="y {count} más",
+        greeting="¡Hola! Pregúntame lo que quieras sobre tus notas.",
+        farewell="¡Hasta luego!",
+        thanks="De nada.",
+        consent="De acuerdo.",
+    ),
+    PORTUGUESE: AnswerPhrases(
+        from_notes="Das suas notas:",
+        from_memory="Da memória:",
+        not_sure="Não tenho certeza; o mais próximo que encontrei:",
+        or_="Ou:",
+        partly="Suas notas dizem algo sobre {known}, mas nada sobre {missing}. O mais próximo:",
+        nothing_on="Suas notas não dizem nada sobre {missing}. O mais próximo:",
+        nothing_found="Não há nada sobre isso nas suas notas.",
+        nothing_in_period="Nenhuma das suas notas é dessa época.",
+        no_room="Não havia espaço na janela de contexto para trechos das suas notas. Aumente "
+        "context.max_tokens ou pergunte em uma nova conversa.",
+        search_failed="Não foi possível pesquisar nas suas notas: {why}",
+        steps_from="Passos de {name}:",
+        more_steps="e mais {count}",
+        greeting="Olá! Pergunte o que quiser sobre as suas notas.",
+        farewell="Até logo!",
+        thanks="De nada.",
+        consent="Tudo bem.",
+    ),
+}
+"""The phrases by language."""
+
+
+def silent_pattern() -> str:
+    """A pattern of the beginnings of sentences that say how sure an answer is."""
+    patterns: list[str] = []
+    for phrases in PHRASES.values():
+        for phrase in phrases.silent:
+            # A sentence ends at a full stop, and its beginning is enough
+            beginning = re.escape(phrase.partition(". ")[0])
+            patterns.append(re.sub(r"\\\{\w+\\\}", f".{{1,{_LONGEST_SLOT}}}?", beginning))
+    return "|".join(patterns)
+
+
+def language_of_question(text: str) -> str | None:
+    """The language of a short text by its common words and its letters; None if nothing tells, or
+    several languages have as many. A word of one language only tells more than a shared one.
+    """
+    counts: Counter[str] = Counter()
+    for word in dict.fromkeys("'".join(terms(text)).split("'")):
+        languages = [each for each in PHRASES if word in stopwords(each) or is_filler(word, each)]
+        for language in languages:
+            counts[language] += _WORD_WEIGHT // len(languages)
+    for language, letters in _LETTERS.items():
+        if not letters.isdisjoint(text.lower()):
+            counts[language] += 1
+    ranked = counts.most_common(2)
+    if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]
+
+
+def phrases_for(question: str, notes: Iterable[str]) -> AnswerPhrases:
+    """The phrases in the language of a question; if that does not tell, in the language that most
+    of the notes are in, or in English.
+    """
+    language = language_of_question(question)
+    if language is None:
+        counts = Counter(filter(None, map(detect_language, notes)))
+        language = max(counts, key=lambda each: counts[each], default=ENGLISH)
+    return PHRASES.get(language, PHRASES[ENGLISH])
