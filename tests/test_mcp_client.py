@@ -108,6 +108,21 @@ def test_what_cannot_be_offered_costs_one_line(
         )
 
 
+def test_a_wrong_tool_in_a_list_loses_only_itself() -> None:
+    with closing(started("wrong")) as servers:
+        assert only(servers).name == "x.echo"
+        [notice] = servers.take_notices()
+        assert notice.message.startswith("x: 7, 7, None, bare, listed, typed cannot be offered")
+
+
+def test_patterns_of_a_tools_schema_are_not_run() -> None:
+    with closing(started("slow pattern")) as servers:
+        begin = time.monotonic()
+        result = only(servers).call({"text": "a"}, None)  # type: ignore[arg-type]
+        assert result.data["result"] == ["done"]
+        assert time.monotonic() - begin < 2
+
+
 def test_a_program_that_ends_is_started_again_three_times_at_most() -> None:
     with closing(
         started("ok", args=["-c", "print('no'); import sys; sys.exit('bad luck')"])

@@ -23,6 +23,24 @@ LIES = [
     ECHO,
     {**ECHO, "name": "wordy", "description": "\x1b[31m" + "much " * 2_000},
 ]
+WRONG = [
+    7,
+    {**ECHO, "name": 7},
+    {**ECHO, "name": None},
+    {"name": "bare"},
+    {**ECHO, "name": "listed", "inputSchema": [1]},
+    {**ECHO, "name": "typed", "inputSchema": {"type": "object", "properties": {"a": 5}}},
+    {**ECHO, "description": {"a": 1}, "annotations": 5, "outputSchema": "x"},
+]
+# A regular expression that takes many seconds for the text that the tool returns
+SLOW = {
+    **ECHO,
+    "inputSchema": {"type": "object", "properties": {"text": {"pattern": "^(a+)+$"}}},
+    "outputSchema": {
+        "type": "object",
+        "properties": {"x": {"type": "string", "pattern": "^(a+)+$"}},
+    },
+}
 
 
 def send(message: object) -> None:
@@ -48,6 +66,8 @@ def call(mode: str, arguments: dict[str, object]) -> object:
         return text("no such issue", is_error=True)
     if mode == "long":
         return text("\n".join(f"line {n}" for n in range(300_000)))
+    if mode == "slow pattern":
+        return {**text("done"), "structuredContent": {"x": "a" * 28 + "!"}}
     if mode == "nonsense":
         return {"content": 7}
     return text(f"echo: {arguments.get('text')}\x1b[31m")
@@ -66,7 +86,8 @@ def listed(mode: str, request: dict) -> dict:
     end = start + 75
     count = {"hundred": 100, "many": 300}.get(mode, 0)
     page = [{**ECHO, "name": f"t{n}"} for n in range(start, min(end, count))]
-    tools = LIES if mode == "lies" else page or [ECHO]
+    special = {"lies": LIES, "wrong": WRONG, "slow pattern": [SLOW]}
+    tools = special.get(mode) or page or [ECHO]
     following = {"nextCursor": str(end)} if end < count else {}
     return {"tools": tools, **following}
 

@@ -70,6 +70,8 @@ class ServerConnection:
         method.
         """
         errors = bytearray()
+        # The names of tools that cannot be read
+        unreadable: list[str] = []
         try:
             import anyio
             from mcp import Client
@@ -79,12 +81,12 @@ class ServerConnection:
 
             ended = anyio.Event()
             async with Client(
-                connect(self._server, ended, errors),
+                connect(self._server, ended, errors, unreadable.append),
                 read_timeout_seconds=self._call_seconds,
                 client_info=Implementation(name="zkchat", version=__version__),
             ) as client:
                 self._client = client
-                tools = self._read_tools(await _list_tools(client))
+                tools = self._read_tools(await _list_tools(client), unreadable)
                 self.status = self.status._replace(state="ready", tools=tools)
                 self.settled.set()
                 await ended.wait()
@@ -98,9 +100,11 @@ class ServerConnection:
             self._client = None
             self.settled.set()
 
-    def _read_tools(self, described: list[Any]) -> tuple[Tool, ...]:
+    def _read_tools(self, described: list[Any], unreadable: list[str]) -> tuple[Tool, ...]:
         """The tools that the model is offered; the others are reported as problems."""
-        offered, problems = find_offered_tools(self._name, self._server.tools, described)
+        offered, problems = find_offered_tools(
+            self._name, self._server.tools, described, unreadable
+        )
         self.problems += problems
         tools: list[Tool] = []
         for each in offered:

@@ -39,14 +39,18 @@ class OfferedTools(NamedTuple):
 
 
 def find_offered_tools(
-    server: str, allowed: Collection[str] | None, described: Sequence[Any]
+    server: str,
+    allowed: Collection[str] | None,
+    described: Sequence[Any],
+    unreadable: Sequence[str] = (),
 ) -> OfferedTools:
     """The tools that a model can be offered, of those that a server describes.
 
-    The settings allow only the ones named in `allowed` (None: all).
+    The settings allow only the ones named in `allowed` (None: all). `unreadable` has the names of
+    others.
     """
     tools: dict[str, OfferedTool] = {}
-    wrong = []
+    wrong = [*unreadable]
     for each in described:
         if allowed is not None and each.name not in allowed:
             continue

@@ -25,6 +25,7 @@ from mcp.shared.message import SessionMessage
 
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.llm.proxies import environment_proxy
+from zkchat_cli.mcp_client.tool_lists import CleanedMessages
 
 # Most bytes of one message
 MAX_MESSAGE = 8_000_000
@@ -45,16 +46,16 @@ _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 @asynccontextmanager
 async def connect(
-    server: McpServer, ended: anyio.Event, errors: bytearray
+    server: McpServer, ended: anyio.Event, errors: bytearray, leave_out: Callable[[str], None]
 ) -> AsyncGenerator[Any, None]:
     """The streams to and from a server.
 
     `ended` is set when its program ends; `errors` gets the end of its standard error, or of an HTTP
-    error.
+    error, and `leave_out` the names of tools that cannot be read.
     """
     connected = _connect_http(server, errors) if server.url else _run_program(server, ended, errors)
-    async with connected as streams:
-        yield streams
+    async with connected as (from_server, to_server):
+        yield CleanedMessages(from_server, leave_out), to_server
 
 
 @asynccontextmanager
