@@ -150,8 +150,8 @@ class QuotableChunk:
         if len(parts) < _FEWEST_PARTS or min(found) < 0:
             return None
         lines = sorted(map(self._rendered.line_at, found))
-        begin, after = self._blocks.range(lines[0], lines[-1])
-        nearest = " ".join(self._blocks.text(begin, after).split())[:_MAX_SENTENCE]
+        ends = [at + len(part.text) for at, part in zip(found, parts, strict=True)]
+        nearest = self._rendered.written[min(found) : max(ends)][:_MAX_SENTENCE]
         return self.place_at("misquoted", lines[0], lines[-1])._replace(nearest=nearest)
 
     def _with_hidden_told(self, place: FoundQuotation, quote: str) -> FoundQuotation:
