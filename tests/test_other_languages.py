@@ -204,6 +204,15 @@ def test_another_process_finds_what_was_indexed(program: Program) -> None:
     ) in shown
 
 
+def test_an_answer_in_another_language_misses_no_word_of_the_question(program: Program) -> None:
+    write_notes(program.vault, ENGLISH)
+    for name in set(NOTES) - set(ENGLISH):
+        (program.vault / name).unlink()
+    answered = program("ask", "Wie kühl muss der Impfstoff gelagert werden?")
+    assert "The vaccine must be kept between two and eight degrees" in answered.out
+    assert "nothing on" not in answered.out
+
+
 def test_it_can_be_turned_off(program: Program) -> None:
     program.env["ZKCHAT_SEMANTIC__MULTILINGUAL"] = "false"
     indexed = program("vault", "index", "--semantic", "--json")

@@ -44,7 +44,7 @@ def written_language(text: str) -> str | None:
     """The language of a text; None if it has too few words to tell."""
     if is_latin(text[:SAMPLED_CHARACTERS]):
         return detect_language(text)
-    return _language_of_script(text[:SAMPLED_CHARACTERS])
+    return language_of_script(text[:SAMPLED_CHARACTERS])
 
 
 def likely_language(text: str) -> str:
@@ -52,14 +52,14 @@ def likely_language(text: str) -> str:
     another script, tell otherwise. "a car" has two French ones.
     """
     if not is_latin(text[:SAMPLED_CHARACTERS]):
-        return _language_of_script(text[:SAMPLED_CHARACTERS])
+        return language_of_script(text[:SAMPLED_CHARACTERS])
     counts = count_stopwords(terms(text))
     language = max(counts, key=lambda each: counts[each])
     return language if counts[language] >= counts[ENGLISH] + CLEAR_LEAD else ENGLISH
 
 
-def _language_of_script(text: str) -> str:
-    """The language of a text without Latin letters."""
+def language_of_script(text: str) -> str:
+    """The language of a text by its letters that are not Latin; `OTHER` without any."""
     counts = Counter({name: len(letters.findall(text)) for name, letters in _LETTERS.items()})
     kana = len(_KANA.findall(text))
     if kana > KANA_SHARE * counts[CHINESE]:

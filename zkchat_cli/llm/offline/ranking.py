@@ -166,6 +166,8 @@ def rank_passages(
     if similarities is not None and similarity.is_known:
         confidence = _confidence_by_meaning(question, ranked, similarity, language, similarities)
         confidence = confidence.compared_with(filter(vocabulary.has_word, question.subject))
+        if _is_foreign(language, excerpts):
+            confidence = confidence._replace(missing=None)
     else:
         confidence = _confidence_by_words(quotes, weights, ranked)
     return RankedPassages(
@@ -195,6 +197,13 @@ def _languages_of(excerpts: Sequence[QuoteSource], language: str) -> tuple[str, 
     if language in (ENGLISH, *languages):
         return languages
     return (*languages, language)
+
+
+def _is_foreign(language: str, excerpts: Sequence[QuoteSource]) -> bool:
+    """Whether no excerpt is in this language of the question: then they have other words for
+    everything.
+    """
+    return language not in (ENGLISH, *words.detect_languages(each.text for each in excerpts))
 
 
 def _compare_meaning(

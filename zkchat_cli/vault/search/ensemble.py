@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.models.notes import SemanticStatus
-from zkchat_cli.text.languages import likely_language
+from zkchat_cli.text.languages import language_of_script, likely_language
 from zkchat_cli.text.words import MIN_SHARE
 from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.search.embedder import Embedder
@@ -214,7 +214,9 @@ class SemanticEnsemble:
         match = self._second.match(query, filtered=filtered)
         if match is None:
             return None
-        is_own = self._is_language_of_vault(likely_language(query))
+        # A question in Chinese may be more than half Latin names
+        spoken = (likely_language(query), language_of_script(query))
+        is_own = any(map(self._is_language_of_vault, spoken))
         return match._replace(least=LEAST_COSINE, weight=WEIGHT if is_own else match.weight)
 
     def _is_language_of_vault(self, language: str) -> bool:
