@@ -443,6 +443,54 @@ def test_http_refuses_requests_without_the_token_from_elsewhere_and_too_large(
     assert httpx2.post(address, content=body, headers=sent).status_code == status
 
 
+@pytest.mark.parametrize(
+    ("hosts", "origin", "status"),
+    [
+        (["127.0.0.1:{port}"], None, 200),
+        (["localhost:{port}"], "http://localhost:{port}", 200),
+        (["127.0.0.1:1"], None, 421),
+        (["127.0.0.1"], None, 421),
+        (["127.0.0.1:{port}@evil.example"], None, 421),
+        (["user@127.0.0.1:{port}"], None, 421),
+        (["127.0.0.1:{port}.evil.example"], None, 421),
+        ([], None, 421),
+        (["127.0.0.1:{port}"], "http://localhost:3000", 403),
+        (["127.0.0.1:{port}"], "https://127.0.0.1:{port}", 403),
+        (["127.0.0.1:{port}"], "http://127.0.0.1:{port}@evil.example", 403),
+        (["127.0.0.1:{port}"], "null", 403),
+    ],
+)
+def test_http_serves_exactly_its_own_host_port_and_origin(
+    address: str, hosts: list[str], origin: str | None, status: int
+) -> None:
+    port = int(address.rpartition(":")[2].partition("/")[0])
+    greeting = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    body = json.dumps(greeting)
+    lines = [
+        "POST /mcp HTTP/1.0",
+        f"Authorization: Bearer {TOKEN}",
+        "Content-Type: application/json",
+        "Accept: application/json, text/event-stream",
+        f"Content-Length: {len(body)}",
+        *(f"Host: {host.format(port=port)}" for host in hosts),
+    ]
+    if origin is not None:
+        lines.append(f"Origin: {origin.format(port=port)}")
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(("\r\n".join(lines) + "\r\n\r\n" + body).encode())
+        answer = connection.recv(100)
+    assert int(answer.split()[1]) == status
+
+
 def test_a_port_that_is_taken_is_an_error(zkchat: Program, address: str) -> None:
     port = address.rpartition(":")[2].partition("/")[0]
     done = zkchat("mcp", "--http", port)
