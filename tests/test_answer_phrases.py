@@ -7,6 +7,7 @@ from factories import prompt_message
 
 from zkchat_cli.citations.cited_sentences import states_something
 from zkchat_cli.llm.offline.answer import quote_answer
+from zkchat_cli.llm.offline.named_words import phrases_of
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.quotes import QuoteSource
 from zkchat_cli.text.answer_phrases import PHRASES, AnswerPhrases, language_of_question, phrases_for
@@ -28,6 +29,7 @@ ENGLISH_NOTE = "A compost heap needs air and water. It must not get too wet."
         ("receita de pão", "portuguese"),
         ("what does a heap need?", "english"),
         ("redis sentinel failover", None),
+        ("C#", None),
         ("", None),
     ],
 )
@@ -55,6 +57,12 @@ def test_the_frame_is_in_the_language_of_the_question_and_the_quotation_in_that_
     spanish = answer_to("¿Qué dicen las notas de compost heap?", ENGLISH_NOTE)
     assert re.match("Según tus notas:|No estoy seguro;", spanish)
     assert "“A compost heap needs air and water." in spanish
+
+
+def test_the_known_words_of_a_question_are_named_as_phrases() -> None:
+    asked = "Fallacies of Quantum computing, and network latency?"
+    known = {"fallacies", "computing", "network", "latency"}
+    assert phrases_of(known, asked) == "Fallacies, computing, network latency"
 
 
 @pytest.mark.parametrize("phrases", PHRASES.values(), ids=PHRASES)

@@ -16,6 +16,7 @@ from zkchat_cli.text.words import detect_language, is_filler, stopwords, terms
 _LONGEST_SLOT = 200
 # The weight of a common word, shared by the languages that have it
 _WORD_WEIGHT = 4
+_ELIDED = frozenset("cdjlmnst")
 _LETTERS = {
     GERMAN: frozenset("äöüß"),
     FRENCH: frozenset("èêëîïœù"),
@@ -170,7 +171,9 @@ def language_of_question(text: str) -> str | None:
     several languages have as many. A word of one language only tells more than a shared one.
     """
     counts: Counter[str] = Counter()
-    for word in dict.fromkeys("'".join(terms(text)).split("'")):
+    # "c" is French in "c'est", but not in "C#"
+    words = [word for word in terms(text) if word not in _ELIDED]
+    for word in dict.fromkeys("'".join(words).split("'")):
         languages = [each for each in PHRASES if word in stopwords(each) or is_filler(word, each)]
         for language in languages:
             counts[language] += _WORD_WEIGHT // len(languages)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
-from zkchat_cli.llm.offline.named_words import as_written, is_name
+from zkchat_cli.llm.offline.named_words import as_written, is_name, phrases_of
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, have_any_word
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
@@ -24,7 +24,8 @@ from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.models.reports import AnswerLevel
 from zkchat_cli.references.chunk_budget import NO_ROOM
-from zkchat_cli.text.answer_phrases import AnswerPhrases, phrases_for
+from zkchat_cli.text.answer_phrases import AnswerPhrases, language_of_question, phrases_for
+from zkchat_cli.text.words import detect_languages
 
 MAX_DOCUMENTS = 3
 # Results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of
@@ -203,15 +204,25 @@ def _likeliest_sections(
 def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: AnswerPhrases) -> str:
     """What is known and missing, if that can be said in a few words of the question."""
     missing = ranked.confidence.missing
-    subject = [word for word in question.weights if word in question.subject]
-    if missing is None or not (len(subject) <= MOST_NAMED_WORDS or is_name(missing, question.text)):
+    is_short = len(question.subject) <= MOST_NAMED_WORDS
+    if missing is None or not (is_short or is_name(missing, question.text)):
         return phrases.not_sure
-    known = [word for word in subject if word in ranked.confidence.known]
+    if _is_in_other_language(question, ranked):
+        return phrases.not_sure
     named = as_written(missing, question.text)
+    known = ranked.confidence.known
     if not known or len(known) > MOST_NAMED_WORDS:
         return phrases.nothing_on.format(missing=named)
-    written = " ".join(as_written(word, question.text) for word in known)
-    return phrases.partly.format(known=written, missing=named)
+    return phrases.partly.format(known=phrases_of(known, question.text), missing=named)
+
+
+def _is_in_other_language(question: AnalyzedQuestion, ranked: RankedPassages) -> bool:
+    """Whether a question is in another language than the passages, which have other words for the
+    same.
+    """
+    language = language_of_question(question.asked)
+    texts = dict.fromkeys(quote.excerpt.text for quote in ranked.all)
+    return language is not None and language not in detect_languages(texts)
 
 
 def _summarize_whole(
