@@ -27,6 +27,8 @@ from mcp_client import NoteClient, Refused, connected_by_http, connected_by_pipe
 from mcp_types import ElicitResult, PromptReference, ResourceTemplateReference
 
 from zkchat_cli.config.schema import McpServer
+from zkchat_cli.mcp.calls import run_in_thread
+from zkchat_cli.mcp.lenient_messages import without_halves
 from zkchat_cli.mcp.server import NoteServer
 from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.tools.served_tool import ServedVault
@@ -358,6 +360,54 @@ def test_a_long_update_of_the_index_reports_its_progress_and_can_be_cancelled(
         assert anyio.run(search, vault)
     assert stopped.wait(10)
     assert reported[0][0] * 2 == reported[0][1]
+
+
+def test_a_call_that_is_cancelled_stops_its_work_within_a_second() -> None:
+    stopped = threading.Event()
+
+    def work() -> None:
+        try:
+            while True:
+                time.sleep(0.01)
+        finally:
+            stopped.set()
+
+    async def call() -> None:
+        with anyio.move_on_after(0.1):
+            await run_in_thread(work)
+
+    anyio.run(call)
+    assert stopped.wait(1)
+
+
+def test_a_word_of_20_000_letters_is_answered_in_time(client: NoteClient) -> None:
+    begin = time.monotonic()
+    assert client.call("search_notes", query="abcdefghij" * 2_000)["results"] == []
+    assert time.monotonic() - begin < 5
+
+
+def test_a_message_with_half_of_a_character_is_answered(zkchat: Program) -> None:
+    greeting = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test \ud800", "version": "1"},
+    }
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": greeting})
+    done = zkchat("mcp", stdin=line + "\n")
+    assert [each["id"] for each in done.lines] == [1]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r'"\ud83d\ude00"', r'"\ud83d\ude00"'),
+        (r'"\ud83d"', r'"\ufffd"'),
+        (r'"\ude00\ud83d"', r'"\ufffd\ufffd"'),
+        (r'"\\ud800"', r'"\\ud800"'),
+    ],
+)
+def test_only_halves_of_characters_are_replaced(written: str, read: str) -> None:
+    assert without_halves(written) == read
 
 
 TOKEN = "a-token-of-the-test"

@@ -19,11 +19,14 @@ import anyio
 from mcp import types
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError, on_one_line, value_problem
+from zkchat_cli.mcp.calls import run_in_thread
+from zkchat_cli.mcp.lenient_messages import LenientMessages
 from zkchat_cli.text.fences import fence
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools import load_served_tools
@@ -129,6 +132,15 @@ class NoteServer(MCPServer[Any]):
         except (ZkchatError, ToolError) as e:
             raise ToolError(_refusal(name, e)) from None
 
+    async def run_stdio_async(self) -> None:
+        """Serve standard input and output until the input ends."""
+        async with stdio_server() as (messages, answers):
+            server = self._lowlevel_server
+            options = server.create_initialization_options()
+            # The SDK only iterates over the stream
+            lenient: Any = LenientMessages(messages)
+            await server.run(lenient, answers, options)
+
     async def get_prompt(
         self,
         name: str,
@@ -210,8 +222,8 @@ def _function_of_client(tool: ServedTool, served: ServedVault) -> Callable[..., 
     """The function of a tool as the SDK reads and calls it: its parameters are the client's."""
 
     @functools.wraps(tool.run)
-    def run(**arguments: Any) -> Any:
-        return tool.run(served, **arguments)
+    async def run(**arguments: Any) -> Any:
+        return await run_in_thread(functools.partial(tool.run, served, **arguments))
 
     signature = inspect.signature(tool.run)
     _, *parameters = signature.parameters.values()

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Unknown words of a query that are looked up with one edit, 1 to 3 ms each
 MOST_CORRECTED = 8
+# Letters of a word with a slip of the finger, or of a compound; a longer one has too many variants
+LONGEST_REPLACED = 80
 MOST_COMPOUNDS = 40
 
 
@@ -71,6 +73,8 @@ def _union(first: WordForms, second: WordForms) -> WordForms:
 
 def _replacement(vocabulary: "Vocabulary", word: str, shortest: int) -> dict[str, WordForms]:
     """What an unknown word may mean, by the words to search instead."""
+    if len(word) > LONGEST_REPLACED:
+        return {}
     edits = set(words.edits(word, shortest))
     near = [forms for edited, forms in _look_up(vocabulary, edits).items() if edited in forms.forms]
     if near:
