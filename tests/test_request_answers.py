@@ -106,6 +106,14 @@ def test_more_shows_the_rest_of_a_list_and_then_that_it_is_all(zkchat: Program) 
     assert pages[4].startswith("That is all I found.")
 
 
+def test_steps_keep_what_leads_in_to_them(zkchat: Program) -> None:
+    lead_in = "The number of hits can be shown at the top instead of the bottom:"
+    steps = "1. Open the settings.\n2. Choose a place.\n"
+    write_notes(zkchat.vault, {"Hits.md": f"{lead_in}\n\n{steps}"})
+    said = zkchat("ask", "how do I put the number of hits at the top?", "--answer-only").out
+    assert lead_in in said and "Choose a place" in said
+
+
 def test_more_quotes_nothing_twice(zkchat: Program) -> None:
     first = zkchat("ask", "what is a starter?", "--json").json
     then = zkchat("ask", "-c", "tell me more", "--json").json

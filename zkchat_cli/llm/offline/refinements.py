@@ -28,6 +28,8 @@ FEWEST_STEPS = 2
 MOST_BESIDE_STEPS = 5
 # Letters by which a step and its line in the note are compared
 COMPARED = 20
+# Characters of the number of a step
+LONGEST_NUMBER = 2
 # Quotes that a list of steps may be beside
 LEADING_QUOTES = 3
 _COPULA = (
@@ -123,6 +125,8 @@ def _give_steps(
         if len(steps) < FEWEST_STEPS:
             continue
         quotes = answering_quotes(ranked, MOST_BESIDE_STEPS, "")
+        if any(_leads_in(quote, steps) for quote in quotes):
+            return None
         others = [quote for quote in quotes if not _has_step(quote, steps)]
         shown = [f"{i}. {format_quotes([s])}" for i, s in enumerate(steps[:MOST_STEPS], 1)]
         left = len(steps) - len(shown)
@@ -138,6 +142,15 @@ def _give_steps(
 def _has_step(quote: RankedQuote, steps: Sequence[RankedQuote]) -> bool:
     """Whether a quote is one of the steps, or a list with them."""
     return any(_letters(step.text) in _letters(quote.text) for step in steps)
+
+
+def _leads_in(quote: RankedQuote, steps: Sequence[RankedQuote]) -> bool:
+    """Whether a quote has the steps and what leads in to them, which may be the answer."""
+    rest = _letters(quote.text)
+    length = len(rest)
+    for step in steps:
+        rest = rest.replace(_letters(step.text), "")
+    return len(rest) < length and len(rest) > len(steps) * LONGEST_NUMBER
 
 
 def _numbered_items(best: RankedQuote, languages: tuple[str, ...]) -> list[RankedQuote]:
