@@ -38,7 +38,7 @@ def program(tmp_path: Path) -> Program:
 @pytest.mark.parametrize(
     ("question", "beginning", "nearest"),
     [
-        ("raku Pottery", "something on Pottery, but nothing on raku", "Pottery.md"),
+        ("raku 5 Pottery", "something on Pottery, but nothing on raku", "Pottery.md"),
         ("varroa treatment of a hive", "something on hive, but nothing on varroa", "Beekeeping.md"),
         (
             "which derailleur for my bicycle chain",

@@ -30,6 +30,7 @@ def vault(tmp_path: Path) -> Path:
     [
         ("which notes have #book?", "list", "answer", ["list_zk_documents"], "2 notes with #book"),
         ("how many notes have #wood?", "count", "answer", ["list_zk_documents"], "20 notes"),
+        ("list the notes in Books/", "list", "answer", ["list_zk_documents"], "2 notes in Books/:"),
         ("list notes with status: open", "list", "answer", ["list_zk_documents"], "Emma [1]"),
         ("what links to Dune?", "links", "answer", ["find_backlinks"], "1 note links to Dune"),
         ("what does Dune link to?", "links", "answer", ["find_forward_links"], "- Ecology"),
@@ -137,3 +138,10 @@ def test_outline_of_what_no_note_has_is_denied(zkchat: Program) -> None:
     reply = zkchat("ask", "summarize my notes on recurrence", "--json").json
     assert reply["level"] == "nothing"
     assert "Outline" not in reply["answer"]
+
+
+def test_a_list_by_day_claims_nothing_about_the_notes(zkchat: Program) -> None:
+    """The days are those of the files, which no note names."""
+    reply = zkchat("ask", "show the newest two", "--json").json
+    assert len(reply["citations"]) == 2
+    assert {each["support"] for each in reply["citations"]} <= {"unclear", None}

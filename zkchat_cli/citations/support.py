@@ -47,6 +47,8 @@ _NUMBER = lazy_pattern(
     rf"(?P<number>{DIGITS})(?:st|nd|rd|th)?",
     re.IGNORECASE,
 )
+_DAY = lazy_pattern(r"\d{4}-\d\d-\d\d")
+_AROUND_NAME = " .:,–-"
 _NAME = lazy_pattern(r"(?<![\w'’])[A-Z][\w’'-]*\w")
 _NEGATION = lazy_pattern(
     r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|nicht|nie|kein\w*|ohne)\b"
@@ -184,7 +186,8 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
     """
     statement = _JudgedSentence(to_plain_text(sentence), sources)
     is_question = statement.plain.rstrip().endswith(("?", "？"))
-    if is_question or not statement.words or not sources:
+    claims_nothing = is_question or _is_dated_name(statement.plain, sources)
+    if claims_nothing or not statement.words or not sources:
         return "unclear"
     if not all(map(may_count, statement.unknown_numbers)):
         return "does_not_support"
@@ -197,6 +200,14 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
         return "does_not_support"
     is_whole = not statement.unknown_numbers and not statement.unknown_names
     return "supports" if statement.shared >= MOSTLY and is_whole else "unclear"
+
+
+def _is_dated_name(plain: str, sources: Iterable[Evidence]) -> bool:
+    """Whether this is only the name of a source with a day, as in a list of the newest notes. The
+    day is that of the note's file, so that no text has it.
+    """
+    name = _DAY.sub("", plain).strip(_AROUND_NAME).casefold()
+    return any(name == source.chunk.title.casefold() for source in sources)
 
 
 def _is_about_other(statement: _JudgedSentence) -> bool:

@@ -210,7 +210,8 @@ def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: Answe
     if _is_in_other_language(question, ranked):
         return phrases.not_sure
     named = as_written(missing, question.text)
-    known = ranked.confidence.known
+    # "Your notes have something on 5" would say nothing
+    known = [word for word in ranked.confidence.known if not word.isdecimal()]
     if not known or len(known) > MOST_NAMED_WORDS:
         return phrases.nothing_on.format(missing=named)
     return phrases.partly.format(known=phrases_of(known, question.text), missing=named)

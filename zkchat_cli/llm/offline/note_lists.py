@@ -84,7 +84,7 @@ def describe_notes(request: NoteRequest) -> str:
     if request.property:
         parts.append(f"with {plain_name(request.property)}")
     if request.folder:
-        parts.append(f"in {plain_name(request.folder)}/")
+        parts.append(f"in {plain_name(request.folder.rstrip('/'))}/")
     if request.note:
         parts.append(f"that link to {plain_name(request.note)}")
     if request.dates:
