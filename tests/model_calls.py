@@ -30,7 +30,7 @@ from model_server import (
 )
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
+from zkchat_cli.events import ReasoningDelta, TextDelta, TextWithdrawn, Waiting
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import Delta, Model, ModelConfig, Request, StreamFailed, StreamFinished
 from zkchat_cli.models.messages import ToolCall
@@ -67,11 +67,28 @@ class Answer:
 
     @property
     def text(self) -> str:
-        return "".join(delta.text for delta in self.deltas if isinstance(delta, TextDelta))
+        """The answer, without what was withdrawn."""
+        return self._sent[0]
 
     @property
     def reasoning(self) -> str:
-        return "".join(delta.text for delta in self.deltas if isinstance(delta, ReasoningDelta))
+        """The thoughts, with the text that turned out to be one."""
+        return self._sent[1]
+
+    @property
+    def _sent(self) -> tuple[str, str]:
+        text = ""
+        reasoning = ""
+        for delta in self.deltas:
+            match delta:
+                case TextDelta(more):
+                    text += more
+                case ReasoningDelta(more):
+                    reasoning += more
+                case TextWithdrawn():
+                    reasoning += text
+                    text = ""
+        return text, reasoning
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

@@ -4,7 +4,7 @@ read the same stream.
 A turn's events come in this order, and end with exactly one of the last two:
 
     MessageStored, (Notice | Compacting)*,
-    (PromptBuilt | Waiting | ReasoningDelta | TextDelta  | Notice | Compacting
+    (PromptBuilt | Waiting | ReasoningDelta | TextDelta | TextWithdrawn | Notice | Compacting
         | ToolCallStarted+, (Notice | Change)*, ToolCallFinished+)*,
     Compacting?, TurnCompleted | TurnFailed
 
@@ -62,6 +62,8 @@ class PromptBuilt(NamedTuple):
 
     usage: ContextUsage
     speaker: str
+    # Whether the text of the answer may turn out to be a thought; see TextWithdrawn
+    may_withdraw: bool = False
 
 
 class Waiting(NamedTuple):
@@ -83,6 +85,10 @@ class TextDelta(NamedTuple):
     """More of the answer."""
 
     text: str
+
+
+class TextWithdrawn(NamedTuple):
+    """The text of the reply so far was a thought: the model has ended it only now."""
 
 
 class ToolCallStarted(NamedTuple):
@@ -148,6 +154,7 @@ Event = (
     | Waiting
     | ReasoningDelta
     | TextDelta
+    | TextWithdrawn
     | ToolCallStarted
     | ChangeProposed
     | ChangeDecided

@@ -45,6 +45,8 @@ def event_updates(event: events.Event, session: ZkChatSession) -> Iterator[Any]:
         case events.ToolCallFinished(call, run, _):
             status = "completed" if run.ok else "failed"
             yield tool_progress(call.id, run.outcome, status=status)
+        case events.TextWithdrawn():
+            yield thought_chunk("The text above was the model's reasoning; its answer follows.\n")
         case events.Notice(message, hint):
             yield thought_chunk(f"{on_one_line(message, hint)}\n")
         case events.TurnCompleted(report):

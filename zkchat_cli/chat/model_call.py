@@ -46,7 +46,8 @@ def call_model(
     )
     yield from _pending_notices(runtime, prompts, faults)
     lasting = measure_lasting(prompt, runtime.budget, runtime.counter)
-    yield events.PromptBuilt(lasting, runtime.speaker_label)
+    may_withdraw = runtime.model.may_withdraw
+    yield events.PromptBuilt(lasting, runtime.speaker_label, may_withdraw)
     prompts.remember_tools(turn.user.id, prompt)
     if runtime.settings.references.enabled:
         # The answer's references include these summaries
@@ -58,14 +59,13 @@ def call_model(
             with turn.timer("model"):
                 delta = next(stream, None)
             match delta:
-                case events.TextDelta(text):
-                    text = replace_surrogates(text)
-                    turn.add_text(text)
-                    yield events.TextDelta(text)
-                case events.ReasoningDelta(text):
-                    text = replace_surrogates(text)
-                    turn.add_reasoning(text)
-                    yield events.ReasoningDelta(text)
+                case events.TextDelta(text) | events.ReasoningDelta(text):
+                    delta = delta._replace(text=replace_surrogates(text))
+                    turn.add_delta(delta)
+                    yield delta
+                case events.TextWithdrawn():
+                    turn.add_delta(delta)
+                    yield delta
                 case events.Waiting(seconds, reason):
                     yield events.Waiting(seconds, replace_surrogates(reason))
                 case StreamFinished():

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.context.prompt_messages import count_call_tokens
+from zkchat_cli.events import ReasoningDelta, TextDelta, TextWithdrawn
 from zkchat_cli.llm.base import Window
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import (
@@ -186,13 +187,18 @@ class TurnInProgress:
 
     # the reply that is being streamed
 
-    def add_text(self, text: str) -> None:
-        """Add a piece of the answer."""
-        self.text += text
-
-    def add_reasoning(self, text: str) -> None:
-        """Add a piece of what the model reasons before its answer."""
-        self.reasoning += text
+    def add_delta(self, delta: TextDelta | ReasoningDelta | TextWithdrawn) -> None:
+        """Add a piece of the answer or of what the model reasons before; or take all text of the
+        reply so far for reasoning.
+        """
+        match delta:
+            case TextDelta(text):
+                self.text += text
+            case ReasoningDelta(text):
+                self.reasoning += text
+            case TextWithdrawn():
+                self.reasoning += self.text
+                self.text = ""
 
     def finish_reply(
         self,

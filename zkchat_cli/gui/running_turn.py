@@ -90,6 +90,8 @@ def _step_note(event: events.Event) -> str:
             return told
         case events.Waiting(seconds, reason):
             return f"waiting {seconds:.0f} s: {reason}"
+        case events.TextWithdrawn():
+            return "the text above was the model's reasoning; its answer follows"
         case events.CompactionStarted(reason):
             return f"compacting: {reason}"
         case _:

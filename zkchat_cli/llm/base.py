@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 from zkchat_cli.config.credentials import ApiKey
 from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
+from zkchat_cli.events import ReasoningDelta, TextDelta, TextWithdrawn, Waiting
 from zkchat_cli.llm.model_reports import ModelReports
 from zkchat_cli.models.images import Image
 from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
@@ -75,6 +75,13 @@ class Request(NamedTuple):
     window: int | None = None
 
 
+class WrittenCall(NamedTuple):
+    """Text that may be meant as a call of a tool: between marks for it, or else JSON."""
+
+    text: str
+    is_marked: bool
+
+
 class StreamFinished(NamedTuple):
     """The answer is complete; `notice` says if zkchat cut it or had to request it in another way.
     `usage` is None if the provider does not report it, `level` if it does not know how sure it is.
@@ -94,6 +101,8 @@ class StreamFinished(NamedTuple):
     level: AnswerLevel | None = None
     # What the question was taken for by the offline provider
     request: RequestKind | None = None
+    # Calls that the model has written as text
+    written: tuple[WrittenCall, ...] = ()
 
 
 class StreamFailed(NamedTuple):
@@ -102,7 +111,7 @@ class StreamFailed(NamedTuple):
     error: ProviderError
 
 
-Delta = TextDelta | ReasoningDelta | Waiting | StreamFinished | StreamFailed
+Delta = TextDelta | ReasoningDelta | TextWithdrawn | Waiting | StreamFinished | StreamFailed
 Emit = Callable[[Delta | int], None]
 """Takes a delta, or how many bytes have come that the engine does not get, such as those of a
 piece of a tool call. Both start the time-out again.
@@ -145,6 +154,8 @@ class Model(ABC):
     known_from: str = ""
     # Whether excerpts of notes may be sent as text: a server that cites by itself needs them apart
     plain_excerpts: ClassVar[bool] = False
+    # Whether its server may send thoughts as text, and tell only at their end
+    may_withdraw: bool = False
 
     @property
     def image_rule(self) -> ImageRule | None:
@@ -198,6 +209,8 @@ def collect(model: Model, request: Request) -> Generator[Waiting, None, Collecte
             match delta:
                 case TextDelta(more):
                     text += replace_surrogates(more)
+                case TextWithdrawn():
+                    text = ""
                 case Waiting():
                     yield delta
                 case StreamFinished(reason, usage):

@@ -4,25 +4,26 @@ Each provider has a reader, which understands one protocol; `gateways/connection
 lines of a response.
 """
 
+import codecs
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import ReasoningDelta, TextDelta
-from zkchat_cli.llm.base import Delta, StreamFinished, parse_tool_call
-from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
+from zkchat_cli.events import ReasoningDelta, TextDelta, TextWithdrawn
+from zkchat_cli.llm.base import Delta, StreamFinished, WrittenCall, parse_tool_call
+from zkchat_cli.llm.http_client import MAX_LINE, UNREADABLE, Endpoint
+from zkchat_cli.llm.marked_text import MarkSplitter, Piece
 from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.text.numbers import whole_number
+from zkchat_cli.text.words import join_surrogates
 
 LENGTH_REASONS = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"}
 )
 # Finish reasons of OpenRouter and of vLLM when they give up an answer
 ERROR_REASONS = frozenset({"error", "abort"})
-THOUGHT = "<think>"
-THOUGHT_END = "</think>"
 # Most texts, thoughts or tool calls of an answer: empty ones escape its limit in bytes
 MAX_ITEMS = 1000
 
@@ -86,10 +87,13 @@ class ChatReader(ABC):
         self.counts: dict[str, int] = {}
         self.reasoning = ""
         self.started = False
-        # Whether the text is a thought in a tag; None until enough has come to tell
-        self._thinks: bool | None = None
-        # Text that may belong to a tag
-        self._held = ""
+        # Takes thoughts and calls out of the text
+        self.marks = MarkSplitter()
+        self._written: list[WrittenCall] = []
+        # Half a character of the text, and of the reasoning: the other half is still to come
+        self._halves = ["", ""]
+        # The lines of an event's data so far, if it is not whole
+        self._data: list[bytes] = []
 
     @abstractmethod
     def read_event(self, event: Mapping[str, Any]) -> ReadEvent:
@@ -110,8 +114,7 @@ class ChatReader(ABC):
             event = self._parse(line)
             if event is None:
                 return
-            sent = self.read_event(event)
-            split = self._split_thought(sent.text)
+            sent = self._join_halves(self.read_event(event))
             self.reasoning += sent.reasoning
         except UNREADABLE as e:
             if self.started and not line.endswith(b"\n"):
@@ -121,22 +124,37 @@ class ChatReader(ABC):
         self.started = self.started or bool(sent.text or sent.reasoning or self.calls)
         if self.hidden_bytes > hidden:
             yield self.hidden_bytes - hidden
-        yield from _deltas(split.text, split.reasoning + sent.reasoning)
+        if sent.reasoning:
+            yield ReasoningDelta(sent.reasoning)
+        yield from self._read_marks(self.marks.feed(sent.text))
+        if kept := self.marks.take_kept_size():
+            yield kept
+
+    def _join_halves(self, sent: ReadEvent) -> ReadEvent:
+        """The texts, with each character that came as halves in two events."""
+        joined = []
+        for i, text in enumerate(sent):
+            text = join_surrogates(self._halves[i] + text)
+            is_half = "\ud800" <= text[-1:] <= "\udbff"
+            self._halves[i] = text[-1] if is_half else ""
+            joined.append(text[:-1] if is_half else text)
+        return ReadEvent(*joined)
 
     def _parse(self, line: bytes) -> Mapping[str, Any] | None:
         """The event in a line; None if it has none. Raises ProviderError for an error that the
         server reports, and one of `UNREADABLE`.
         """
-        data = line.strip()
+        data = line.strip().removeprefix(codecs.BOM_UTF8)
         # Only the data of server-sent events matter
         if data.startswith((b":", b"event:", b"id:", b"retry:")):
             return None
+        has_more = data.startswith(b"data:") and line.endswith(b"\n")
         data = data.removeprefix(b"data:").strip()
         if data == b"[DONE]":
             self.ended = True
             self.finish = self.finish or "stop"
             return None
-        event = json.loads(data or b"null")
+        event = self._parse_data(data, has_more=has_more)
         if event is None:
             return None
         if error := self.endpoint.error_from_stream(event):
@@ -144,6 +162,25 @@ class ChatReader(ABC):
         if not isinstance(event, dict):
             raise TypeError(event)
         return event
+
+    def _parse_data(self, data: bytes, *, has_more: bool) -> Any:
+        """The JSON of an event. Its data may come in several lines, up to an empty one."""
+        if self._data and data:
+            self._data.append(data)
+            if sum(map(len, self._data)) > MAX_LINE or len(self._data) > MAX_ITEMS:
+                raise ValueError("too much data in one event")
+            return None
+        if self._data:
+            data = b"\n".join(self._data)
+            self._data = []
+            return json.loads(data)
+        try:
+            return json.loads(data or b"null")
+        except ValueError:
+            if not has_more or not data.startswith((b"{", b"[")):
+                raise
+            self._data.append(data)
+            return None
 
     def _unreadable_line(self, line: bytes) -> ProviderError:
         is_web_page = line.lstrip().startswith(b"<")
@@ -158,27 +195,28 @@ class ChatReader(ABC):
         """The deltas at the end of the response. Raises ProviderError for an answer that is
         incomplete.
         """
+        if self._data and not self.started:
+            raise self._unreadable_line(self._data[0])
         if not self.finish:
             raise self.endpoint.cut_off("it ended without a final event")
         if self.finish == "content_filter":
             raise self.endpoint.content_filtered()
         if self.finish in ERROR_REASONS:
             raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
-        if self._thinks:
-            yield from _deltas("", self._held)
-        else:
-            yield from _deltas(self._held, "")
+        yield from self._read_marks(self.marks.end())
         reason: FinishReason = "length" if self.finish in LENGTH_REASONS else "stop"
         calls = self._complete_calls(reason)
         if calls:
             reason = "tool_calls"
         thinking = self.thinking() if self.calls else None
-        yield StreamFinished(reason, self._usage(), calls, thinking)
+        written = tuple(self._written)
+        yield StreamFinished(reason, self._usage(), calls, thinking, written=written)
 
     def _complete_calls(self, reason: FinishReason) -> tuple[ToolCall, ...]:
         """The tool calls, without one that the limit of the answer has cut off."""
         calls = tuple(
-            parse_tool_call(call.id, call.name or "unnamed", call.arguments) for call in self.calls
+            parse_tool_call(call.id, call.name or "unnamed", join_surrogates(call.arguments))
+            for call in self.calls
         )
         if calls and calls[-1].malformed is not None and reason == "length":
             return calls[:-1]
@@ -191,31 +229,20 @@ class ChatReader(ABC):
             {"completion_tokens": 0, **self.counts, "estimated": False}
         )
 
-    def _split_thought(self, text: str) -> ReadEvent:
-        """Take the thoughts out of a text that begins with them in a tag: servers without a parser
-        for the model send them so.
+    def _read_marks(self, pieces: Iterable[Piece]) -> Iterator[Delta]:
+        """The deltas of pieces of the text. Calls that the model has written as text are kept for
+        the end.
         """
-        self._held += text
-        if self._thinks is None:
-            self._held = self._held.lstrip()
-            if THOUGHT.startswith(self._held):
-                return NOTHING
-            self._thinks = self._held.startswith(THOUGHT)
-            self._held = self._held.removeprefix(THOUGHT)
-        if not self._thinks:
-            text = self._held
-            self._held = ""
-            return ReadEvent(text, "")
-        thought, end, rest = self._held.partition(THOUGHT_END)
-        if end:
-            self._thinks = None
-            self._held = ""
-            answer = self._split_thought(rest)
-            return ReadEvent(answer.text, thought + answer.reasoning)
-        size = max(0, len(self._held) - len(THOUGHT_END) + 1)
-        thought = self._held[:size]
-        self._held = self._held[size:]
-        return ReadEvent("", thought)
+        for piece in pieces:
+            match piece.kind:
+                case "text":
+                    yield TextDelta(piece.text)
+                case "reasoning":
+                    yield ReasoningDelta(piece.text)
+                case "withdrawn":
+                    yield TextWithdrawn()
+                case "call" | "json":
+                    self._written.append(WrittenCall(piece.text, piece.kind == "call"))
 
     def add_call(self, call: PartialToolCall) -> None:
         """Keep a tool call. Raises ValueError for too many."""
@@ -244,13 +271,6 @@ class ChatReader(ABC):
                 cached_tokens=cached.get("cached_tokens"),
                 reasoning_tokens=reasoned.get("reasoning_tokens"),
             )
-
-
-def _deltas(text: str, reasoning: str) -> Iterator[Delta]:
-    if reasoning:
-        yield ReasoningDelta(reasoning)
-    if text:
-        yield TextDelta(text)
 
 
 def text_of(value: object) -> str:

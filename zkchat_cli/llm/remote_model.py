@@ -9,18 +9,21 @@ from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from zkchat_cli.config.schema import ServerSettings
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.events import TextDelta, TextWithdrawn
 from zkchat_cli.llm import base
 from zkchat_cli.llm.base import Delta, Emit, Model, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
+from zkchat_cli.llm.marked_text import MarkSplitter
 from zkchat_cli.llm.model_list import find_listed, read_model_list
 from zkchat_cli.llm.model_reports import ModelReport, ModelReports
 from zkchat_cli.llm.refusals import Refusal
 from zkchat_cli.llm.threaded_stream import StreamLimits, stream_in_thread
+from zkchat_cli.llm.written_calls import read_written_calls
 from zkchat_cli.text.numbers import whole_number
 
 # Longest time in seconds to wait for a count of tokens
@@ -226,13 +229,44 @@ class RemoteModel(Model):
                 if isinstance(delta, base.StreamFailed):
                     return delta.error
                 if isinstance(delta, base.StreamFinished):
-                    delta = _with_own_names(delta, names)
+                    read = self._read_written(delta, request)
+                    yield from read.deltas
+                    if read.error is not None:
+                        return read.error
+                    delta = _with_own_names(read.end, names)
                     if told is not None:
                         delta = delta._replace(
                             notice=delta.notice or told.notice, hint=delta.hint or told.hint
                         )
                 yield delta
         return None
+
+    def _read_written(self, end: base.StreamFinished, request: Request) -> "_ReadEnd":
+        """The end of an answer with the calls that the model has written as text; or their text, if
+        it is an answer; or the error, if they cannot be run.
+        """
+        if not end.written:
+            return _ReadEnd(end)
+        read = read_written_calls(end.written, base.with_wire_names(request).tools)
+        if read is None:
+            text = "\n".join(each.text for each in end.written)
+            return _ReadEnd(end._replace(written=()), (TextDelta(text),))
+        calls = (*end.calls, *read.calls)
+        if calls:
+            return _ReadEnd(end._replace(reason="tool_calls", calls=calls, written=()))
+        if end.reason == "length":
+            return _ReadEnd(end._replace(written=()))
+        error = ProviderError(
+            "no_tools",
+            f"{self.name} wrote a tool call as text, and no tool fits it",
+            "zkchat searches the notes for it.",
+        )
+        return _ReadEnd(end, (TextWithdrawn(),), error)
+
+    def _new_reader(self, request: Request, endpoint: Endpoint) -> ChatReader:
+        reader = self.reader(endpoint)
+        reader.marks = MarkSplitter(holds_json=bool(request.tools))
+        return reader
 
     def _new_refusal(self, error: ProviderError) -> Refusal | None:
         """The refusal that an error reports, if it did not come before."""
@@ -253,7 +287,7 @@ class RemoteModel(Model):
             self.path,
             body.encode("utf-8", "replace"),
             self.gateway,
-            self.reader,
+            partial(self._new_reader, request),
             self.first_delay,
             self._explain,
         )
@@ -280,6 +314,14 @@ class RemoteModel(Model):
         if not listed or find_listed(self.model, listed):
             return None
         return self.server.unknown_model(self.model, [model.name for model in listed])
+
+
+class _ReadEnd(NamedTuple):
+    """The end of an answer, with deltas that come before it, or the error that it is instead."""
+
+    end: base.StreamFinished
+    deltas: tuple[Delta, ...] = ()
+    error: ProviderError | None = None
 
 
 def _usable_window(found: Window | None) -> Window | None:

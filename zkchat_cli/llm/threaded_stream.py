@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
+from zkchat_cli.events import ReasoningDelta, TextDelta, TextWithdrawn, Waiting
 from zkchat_cli.llm.base import Delta, Emit, StreamFailed, StreamFinished
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
@@ -151,6 +151,8 @@ def stream_in_thread(
                 case TextDelta() | ReasoningDelta():
                     yield room.fit(delta)
                     seconds = limits.stall_timeout
+                case TextWithdrawn():
+                    yield delta
                 case Waiting():
                     yield delta
                     # The next attempt has the time of a first one

@@ -8,6 +8,8 @@ from zkchat_cli import events
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize
 
+WITHDRAWN = "  the text above was the model's reasoning; its answer follows"
+"""Tells that text was no part of the answer."""
 RemarkPrinter = Callable[[str, str], None]
 """Prints a line that is not part of the answer, with its style: to the screen in a chat, to stderr
 in a pipe.
@@ -25,6 +27,9 @@ class PlainTurnView:
         self._print_remark = print_remark
         # The style of reasoning, while it streams
         self._style = ""
+        # The answer so far in a pipe, which cannot take it back if it turns out to be a thought
+        self._holds = False
+        self._held = ""
         # The last row on a screen, and how many of its characters were written
         self._row = ""
         self._written = 0
@@ -44,7 +49,10 @@ class PlainTurnView:
         if self._needs_gap and text.strip():
             self._write("\n")
             self._needs_gap = False
-        self._write(self._wrapped(text))
+        if self._holds:
+            self._held += text
+        else:
+            self._write(self._wrapped(text))
 
     def add_reasoning(self, text: str) -> None:
         """Print a piece of what the model thinks before it answers."""
@@ -65,7 +73,11 @@ class PlainTurnView:
 
         A screen reader also hears that an answer is being written, and what else takes a while.
         """
+        if isinstance(event, events.PromptBuilt):
+            self._holds = event.may_withdraw and self._screen.columns is None
         match event:
+            case events.TextWithdrawn():
+                self._withdraw()
             case events.Waiting(seconds, reason) if reason != self._wait_reason:
                 self._wait_reason = reason
                 self.print_remark(f"  {reason}; trying again in {seconds:.0f} s", "dim")
@@ -75,8 +87,18 @@ class PlainTurnView:
             case events.CompactionStarted(why) if self._screen.accessible:
                 self.print_remark(f"  compacting: {why}", "dim")
 
+    def _withdraw(self) -> None:
+        """A pipe has not got the answer yet; a screen is told what the text above it was."""
+        if self._holds:
+            self._held = ""
+        else:
+            self.print_remark(WITHDRAWN, "dim")
+
     def close(self) -> None:
         """Finish the open line, so that other text can be printed."""
+        held = self._held
+        self._held = ""
+        self._write(held)
         self._write(self._row[self._written :].rstrip())
         if self._is_open:
             self._write("\n")

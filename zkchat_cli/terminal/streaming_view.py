@@ -22,6 +22,7 @@ from rich.text import Text
 
 from zkchat_cli import events
 from zkchat_cli.terminal.link_targets import NO_LINKS, LinkTargets
+from zkchat_cli.terminal.plain_turn_view import WITHDRAWN
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.status_line import FRAME_TIME, StatusLine
 from zkchat_cli.terminal.streaming_markdown import StreamingMarkdown
@@ -154,6 +155,8 @@ class StreamingView:
         with self._lock:
             self._status.update(event)
             self._paused = False
+            if isinstance(event, events.TextWithdrawn):
+                self.print_remark(WITHDRAWN, "dim")
             if isinstance(event, events.ToolCallStarted | events.Waiting):
                 self._end()
                 self._draw(force=True)

@@ -149,6 +149,13 @@ def replace_surrogates(text: str) -> str:
     return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
+def join_surrogates(text: str) -> str:
+    """`text` with each pair of surrogate halves as the one character that it means."""
+    if text.isascii() or not _HALF.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
 def normalize_line_ends(text: str) -> str:
     r"""`text` with `\n` at the end of each line, instead of `\r\n` or `\r`."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

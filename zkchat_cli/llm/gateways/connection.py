@@ -5,7 +5,8 @@ mojentic's client takes whatever comes: an answer without an end would fill the 
 """
 
 import json
-from collections.abc import AsyncIterator, Callable
+from codecs import BOM_UTF8
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import httpx
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import ReasoningDelta, TextDelta
+from zkchat_cli.events import ReasoningDelta, TextDelta, TextWithdrawn
 from zkchat_cli.llm.base import Delta, Emit, StreamFinished
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.gateways.frames import Encode
@@ -31,6 +32,8 @@ CONNECT_SECONDS = 10.0
 PASSING = frozenset({"server", "rate_limit", "cut"})
 # Deltas from which those that came together are joined
 MANY_DELTAS = 20
+_INDENTED = tuple(mark + begin for mark in (b"", BOM_UTF8) for begin in (b"{\n", b"{\r\n"))
+"""How indented JSON begins."""
 
 
 class PassingFault(httpx.TransportError):
@@ -145,19 +148,27 @@ class _AnswerStream(httpx.AsyncByteStream):
         self._connection = connection
         self._reader = connection.reader
         # A server that does not stream may indent its answer
-        self._indented = (b"{\n", b"{\r\n") if is_json else ()
+        self._indented = _INDENTED if is_json else ()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         encode = self._connection.encode
         async for lines in self._receive_lines():
             read = self._read(lines)
-            if read.deltas:
-                yield encode(read.deltas)
+            for part in _split_at_withdrawals(read.deltas):
+                if isinstance(part, TextWithdrawn):
+                    # What came before it has been emitted when this runs
+                    self._connection.emit(part)
+                else:
+                    yield encode(part)
             if read.error is not None:
                 raise as_fault(read.error)
             if self._reader.ended:
                 break
-        yield encode(self._read_end())
+        for part in _split_at_withdrawals(self._read_end()):
+            if isinstance(part, TextWithdrawn):
+                self._connection.emit(part)
+            else:
+                yield encode(part)
 
     async def aclose(self) -> None:
         await self._source.aclose()
@@ -217,6 +228,21 @@ class _AnswerStream(httpx.AsyncByteStream):
         return deltas
 
 
+def _split_at_withdrawals(deltas: Iterable[Delta]) -> Iterator[list[Delta] | TextWithdrawn]:
+    """The deltas between withdrawals, because mojentic does not know those."""
+    part: list[Delta] = []
+    for delta in deltas:
+        if not isinstance(delta, TextWithdrawn):
+            part.append(delta)
+            continue
+        if part:
+            yield part
+        yield delta
+        part = []
+    if part:
+        yield part
+
+
 def _join_texts(deltas: list[Delta]) -> list[Delta]:
     """The deltas, with neighbors of one kind as one if they are many: mojentic takes 0.3 ms for
     each frame, and a flood has hundreds in each piece that comes.
@@ -225,6 +251,9 @@ def _join_texts(deltas: list[Delta]) -> list[Delta]:
         return deltas
     joined: list[Delta] = []
     for kind, alike in groupby(deltas, type):
+        if kind is TextWithdrawn:
+            joined.append(TextWithdrawn())
+            continue
         texts = [delta.text for delta in alike if isinstance(delta, TextDelta | ReasoningDelta)]
         joined.append(kind("".join(texts)))
     return joined

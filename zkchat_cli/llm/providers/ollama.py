@@ -105,6 +105,7 @@ class OllamaModel(RemoteModel):
     list_path = "/api/tags"
     reader = OllamaReader
     gateway = "ollama"
+    may_withdraw = True
     refusals = (ONE_SYSTEM_MESSAGE, ROLES_REFUSAL, THINKING_REFUSAL)
     settings: OllamaSettings
 

@@ -27,6 +27,7 @@ from zkchat_cli.text.numbers import whole_number
 LONGEST_QUOTE = 160
 _NUMBER = re.compile(r"\[(\d{1,9})\]")
 _QUOTE_MARKS = re.compile('[“”„«»‹›"「」『』|`]')
+_BLOCKS = ("text", "thinking", "redacted_thinking", "tool_use")
 _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 """The deltas to pass on to the SDK. The pieces of a tool call's arguments are not among them: the
 SDK would parse the arguments anew with each piece, and give up if they are not JSON.
@@ -48,6 +49,8 @@ class AnthropicReader(ChatReader):
         self._message: Any = Message.construct(content=[])
         # The citations of the block of text that is being written
         self._citations: list[Mapping[str, Any]] = []
+        # Whether the block that is being written has a type in `_BLOCKS`
+        self._is_known = True
 
     def read_event(self, event: Mapping[str, Any]) -> ReadEvent:
         """See ChatReader. An event of an unknown type says nothing."""
@@ -71,6 +74,9 @@ class AnthropicReader(ChatReader):
 
     def _read_delta(self, event: Mapping[str, Any]) -> ReadEvent:
         delta = event["delta"]
+        if not self._is_known:
+            self.hidden_bytes += len(str(delta))
+            return NOTHING
         kind = delta["type"]
         if kind == "input_json_delta":
             arguments = text_of(delta.get("partial_json"))
@@ -96,12 +102,20 @@ class AnthropicReader(ChatReader):
         return ReadEvent(text, "".join(block.reasoning for block in blocks))
 
     def _start_block(self, block: Mapping[str, Any]) -> ReadEvent:
+        """Begin a block. One of a type that is not known says nothing, whatever it contains, but
+        has its place among the others.
+        """
+        self._is_known = block.get("type") in _BLOCKS
+        kept = block if self._is_known else {"type": "unknown"}
         self._accumulate(
-            event={"type": "content_block_start", "index": 0, "content_block": block},
+            event={"type": "content_block_start", "index": 0, "content_block": kept},
             current_snapshot=self._message,
         )
         if len(self._message.content) > MAX_ITEMS:
             raise ValueError("too many blocks")
+        if not self._is_known:
+            self.hidden_bytes += len(str(block))
+            return NOTHING
         if block["type"] in ("text", "thinking"):
             return ReadEvent(text_of(block.get("text")), text_of(block.get("thinking")))
         if block["type"] == "tool_use":

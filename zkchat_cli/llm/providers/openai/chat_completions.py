@@ -48,6 +48,8 @@ class ChatCompletionsReader(ChatReader):
         self._by_index: dict[int | None, PartialToolCall] = {}
         self._reasoning_details: list[dict[str, Any]] = []
         self._reasoning_content = ""
+        # The index of the choice that is read: the first that came
+        self._choice: int | None = None
 
     def read_event(self, event: Mapping[str, Any]) -> ReadEvent:
         """See ChatReader."""
@@ -55,13 +57,22 @@ class ChatCompletionsReader(ChatReader):
         choices = event.get("choices")
         if not choices:
             return NOTHING
-        return self._read_choice(choices[0])
+        if self._choice is None:
+            self._choice = whole_number(choices[0].get("index")) or 0
+        for choice in choices:
+            # A second choice would be mixed into the answer
+            if (whole_number(choice.get("index")) or 0) == self._choice:
+                return self._read_choice(choice)
+        return NOTHING
 
     def _read_choice(self, choice: Mapping[str, Any]) -> ReadEvent:
         # A server that does not stream sends a message instead of a delta
         delta = choice.get("delta") or choice.get("message") or {}
         for fragment in delta.get("tool_calls") or ():
             self._add_fragment(fragment)
+        if old_call := delta.get("function_call"):
+            # The form of a call before there were several
+            self._add_fragment({"function": old_call})
         for detail in delta.get("reasoning_details") or ():
             self._add_reasoning_detail(detail)
         self.finish = text_of(choice.get("finish_reason")) or self.finish
@@ -200,6 +211,7 @@ class OpenAIModel(RemoteModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.official = self.server.address == OPENAI.address
+        self.may_withdraw = not self.official
         # The server's root, at which llama.cpp and LM Studio have what OpenAI's API lacks
         self.root = replace(
             self.server, address=self.server.address.rstrip("/").removesuffix("/v1")
