@@ -163,6 +163,44 @@ def test_a_session_of_claude_code_becomes_a_conversation() -> None:
     assert archive.conversation.head_id == archive.messages[-1].id
 
 
+def test_what_nobody_said_to_claude_is_no_message() -> None:
+    records = [
+        claude("u1", None, "user", "<command-name>/clear</command-name>"),
+        claude("u2", "u1", "user", [{"type": "text", "text": "[Request interrupted by user]"}]),
+        claude("u3", "u2", "user", "Why does it stop?"),
+        claude("u4", "u3", "assistant", "API Error: 529", isApiErrorMessage=True),
+        claude("u5", "u4", "assistant", "It is too hot."),
+    ]
+    data = "\n".join(map(json.dumps, records)).encode()
+    archive = read_claude_code(data, "s1.jsonl", vault="/notes", now=NOW)
+    assert [message.content for message in archive.messages] == [
+        "Why does it stop?",
+        "It is too hot.",
+    ]
+
+
+def test_an_old_session_of_codex_becomes_a_conversation() -> None:
+    def message(role: str, kind: str, text: str) -> dict[str, Any]:
+        return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+    records = [
+        {"id": "old-1", "timestamp": NOW, "instructions": None},
+        {"record_type": "state"},
+        message("user", "input_text", "Why does it stop?"),
+        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"},
+        {"type": "function_call_output", "call_id": "c", "output": "hot"},
+        message("assistant", "output_text", "It is too hot."),
+    ]
+    data = "\n".join(map(json.dumps, records)).encode()
+    archive = read_codex(data, "rollout.jsonl", vault="/notes", now=NOW)
+    assert [(message.role, message.content) for message in archive.messages] == [
+        ("user", "Why does it stop?"),
+        ("assistant", ""),
+        ("tool", "hot"),
+        ("assistant", "It is too hot."),
+    ]
+
+
 def test_records_that_are_no_message_are_kept() -> None:
     messages = read_claude(CLAUDE).messages
     assert [record["type"] for record in messages[0].other_records] == ["file-history-snapshot"]

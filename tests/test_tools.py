@@ -134,7 +134,7 @@ def test_a_broken_link_is_answered_with_the_nearest(notes: Vault) -> None:
         ("find_excerpts", {"query": 5}, "query must be of type string, not 5"),
         ("find_excerpts", {"query": ["a"]}, "query must be of type string, not ['a']"),
         ("find_excerpts", {"query": "a", "limit": True}, "limit must be of type integer, not True"),
-        ("find_excerpts", {"query": "a", "limit": "5"}, "limit must be of type integer, not '5'"),
+        ("find_excerpts", {"query": "a", "limit": "5x"}, "limit must be of type integer, not '5x'"),
         ("find_excerpts", {"query": "a", "limit": [10**5] * 5000}, "limit must be of type integer"),
         (
             "find_excerpts",
@@ -150,6 +150,13 @@ def test_a_wrong_call_is_answered_with_a_short_error(
     notes: Vault, tool: str, arguments: dict[str, Any], told: str
 ) -> None:
     assert told in mistake(notes, tool, **arguments)
+
+
+@pytest.mark.parametrize("limit", ["1", " 1 ", 1.0, "1.0", 1])
+def test_a_whole_number_may_be_written_in_other_ways(notes: Vault, limit: object) -> None:
+    found = run(notes, "find_excerpts", query="filter", limit=limit)
+    assert found.run.ok
+    assert found.content == run(notes, "find_excerpts", query="filter", limit=1).content
 
 
 json_values = st.recursive(

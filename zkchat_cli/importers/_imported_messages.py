@@ -59,7 +59,8 @@ Time = Annotated[str, BeforeValidator(_iso_time)]
 class ImportedMessage(BaseModel):
     """A message of another program."""
 
-    role: Role
+    # OpenAI's newer name of the system is `developer`
+    role: Annotated[Role, BeforeValidator(lambda role: "system" if role == "developer" else role)]
     content: Annotated[str, BeforeValidator(_text)] = ""
     timestamp: Time | None = Field(None, validation_alias=AliasChoices("timestamp", "created_at"))
     references: tuple[Annotated[DocumentReference, BeforeValidator(_reference)], ...] | None = None

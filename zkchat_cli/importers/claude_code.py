@@ -17,6 +17,19 @@ from zkchat_cli.importers.base import Record, SessionImporter, parse_call
 from zkchat_cli.models.archive import ConversationArchive
 
 _PROGRAM = "claude-code"
+_NOT_SAID = (
+    "<command-name>",
+    "<command-message>",
+    "<command-args>",
+    "<local-command-",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<system-reminder>",
+    "<task-notification>",
+    "[Request interrupted by user",
+)
+"""The beginnings of texts with the user's role that the user has not written to Claude."""
 
 
 def read_claude_code(data: bytes, name: str, *, vault: str, now: str) -> ConversationArchive:
@@ -49,7 +62,7 @@ class _ClaudeCodeLog:
             self.session.title = str(record.get("summary") or "")
         elif not isinstance(message, dict):
             self.session.other_records.append(record)
-        elif record.get("type") == "assistant":
+        elif record.get("type") == "assistant" and not record.get("isApiErrorMessage"):
             last = self._add_answer(record, message, last)
         elif _is_input(record):
             last = self._add_input(record, message, last)
@@ -110,7 +123,11 @@ class _ClaudeCodeLog:
 
 def _is_input(record: Record) -> bool:
     """Whether a record is an input of the user, and not one that Claude Code wrote."""
+    message = record.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
     is_internal = record.get("isMeta") or record.get("isCompactSummary")
+    if content_text(content, "text").lstrip().startswith(_NOT_SAID):
+        is_internal = not blocks_of(content, "tool_result")
     return record.get("type") == "user" and not is_internal
 
 

@@ -1,6 +1,6 @@
 """A session of Codex, `~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl`. A record is
 `{"timestamp", "type", "payload"}`; the messages to and from the model are in records of type
-`response_item`.
+`response_item`. Older logs have these without an envelope.
 """
 
 from pathlib import PurePath
@@ -26,7 +26,9 @@ _RESULTS = ("function_call_output", "custom_tool_call_output")
 def read_codex(data: bytes, name: str, *, vault: str, now: str) -> ConversationArchive:
     """The conversation in the log with this file name. Raises UsageError."""
     records = read_records(data)
-    session_id = _item_of(records[0]).get("id") if records else None
+    session_id = None
+    if records:
+        session_id = _item_of(records[0]).get("id") or records[0].get("id")
     if not isinstance(session_id, str):
         session_id = PurePath(name).stem
     log = _CodexLog(AgentSession(_PROGRAM, session_id, vault, now))
@@ -55,7 +57,9 @@ class _CodexLog:
         if record.get("type") == "turn_context" and isinstance(item.get("model"), str):
             self._model = item["model"]
         is_added = False
-        if record.get("type") == "response_item":
+        if "payload" not in record:
+            is_added = self._add_item(key, record, record.get("timestamp"))
+        elif record.get("type") == "response_item":
             is_added = self._add_item(key, item, record.get("timestamp"))
         if not is_added:
             self.session.other_records.append(record)

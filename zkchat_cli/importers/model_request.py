@@ -52,7 +52,7 @@ def _records(document: Record) -> Iterator[Record]:
             if not isinstance(record, dict):
                 yield record
                 continue
-            is_system = record.get("role") == "system"
+            is_system = record.get("role") in ("system", "developer")
             at_beginning = at_beginning and is_system
             if at_beginning and str(record.get("content")).startswith(_INSTRUCTIONS):
                 continue

@@ -12,7 +12,7 @@ import functools
 import inspect
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
@@ -28,6 +28,7 @@ from zkchat_cli.errors import ZkchatError, on_one_line, value_problem
 from zkchat_cli.mcp.calls import run_in_thread
 from zkchat_cli.mcp.lenient_messages import LenientMessages
 from zkchat_cli.text.fences import fence
+from zkchat_cli.text.numbers import read_whole_number
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools import load_served_tools
 from zkchat_cli.tools.base import ToolArgumentError
@@ -128,7 +129,8 @@ class NoteServer(MCPServer[Any]):
         try:
             if name not in self._without_notes:
                 await self._refresh(context)
-            return await super().call_tool(name, arguments, context)
+            given = _read_arguments(arguments, properties[name])
+            return await super().call_tool(name, given, context)
         except (ZkchatError, ToolError) as e:
             raise ToolError(_refusal(name, e)) from None
 
@@ -233,6 +235,21 @@ def _function_of_client(tool: ServedTool, served: ServedVault) -> Callable[..., 
     # The SDK would look for the annotations of the wrapped function
     del run.__wrapped__
     return run
+
+
+def _read_arguments(
+    arguments: Mapping[str, Any], properties: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The arguments as the tools of the chat take them: without null, and with whole numbers that
+    a model has written as `"3"` or `3.0`.
+    """
+    given: dict[str, Any] = {}
+    for name, value in arguments.items():
+        schema = properties[name]
+        types_ = [each.get("type") for each in (schema, *schema.get("anyOf", ()))]
+        if value is not None:
+            given[name] = read_whole_number(value) if "integer" in types_ else value
+    return given
 
 
 def _refusal(name: str, error: ZkchatError | ToolError) -> str:

@@ -16,6 +16,7 @@ _MOST_DIGITS = 9
 _THOUSANDS_MARK = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
 # The pattern of a number, date, time or range in digits
 DIGITS = r"\d+(?:[.,:'’\u00a0\u202f/-]\d+)*"
+_WHOLE_NUMBER = lazy_pattern(r"-?[0-9]{1,9}(?:\.0{1,9})?")
 # Larger than any number of tokens, lines or results, and small enough for every sum and every
 # column of a database
 MAX_COUNT = 10**9
@@ -44,6 +45,17 @@ def whole_number(value: object, *, least: int = 0) -> int | None:
     if not least <= value <= MAX_COUNT or value != int(value):
         return None
     return int(value)
+
+
+def read_whole_number(value: object) -> object:
+    """A whole number that a model has written as `"3"` or `3.0`, as a number; any other value as it
+    is.
+    """
+    if isinstance(value, float) and whole_number(value) is not None:
+        return int(value)
+    if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value.strip()):
+        return int(value.strip().partition(".")[0])
+    return value
 
 
 def parse_number(text: str) -> int | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.text.numbers import read_whole_number
 from zkchat_cli.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ class Tool(NamedTuple):
                     f"{self.name} has no argument {name!r:.60}; it has {', '.join(parameters)}"
                 )
             expected = parameters[name]["type"]
+            if expected == "integer":
+                value = given[name] = read_whole_number(value)
             if JSON_TYPES.get(type(value)) != expected:
                 raise ToolArgumentError(
                     f"{self.name}: {name} must be of type {expected}, not {value!r:.60}"
