@@ -225,6 +225,12 @@ def test_the_prompts_have_the_question_and_the_draft(client: NoteClient) -> None
     )
 
 
+def test_a_whole_number_may_be_written_in_other_ways(client: NoteClient) -> None:
+    one = client.call("search_notes", query="filters", limit=1)
+    for written in ("1", 1.0, "1.0"):
+        assert client.call("search_notes", query="filters", limit=written, path=None) == one
+
+
 # bad input
 
 
