@@ -32,6 +32,8 @@ _CHANNEL_ENDS = ("<|end|>", "<|return|>", "<|call|>", _START, _CHANNEL)
 _MARKS = (*_CLOSED_BY, *_LONE_ENDS, *_CALLS_CLOSED_BY, *_CHANNEL_ENDS)
 _MARK = re.compile("|".join(map(re.escape, sorted(_MARKS, key=len, reverse=True))))
 _FENCE = re.compile(r"[\s>*+-]*(?:\d+[.)]\s*)?(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
+# What a line that may turn out to be such a fence begins with: its end may not have come yet
+_FENCE_BEGINNING = re.compile(r"[\s>*+-]*(?:\d+[.)]\s*)?(?:`{3}|~{3})")
 _JSON_BEGINNING = re.compile(r"\{|\[\s*\{")
 _JSON_MAY_BEGIN = re.compile(r"\[\s*")
 # Columns from which a line is code
@@ -159,7 +161,7 @@ class MarkSplitter:
                 return False
         part, newline, _ = self._held.partition("\n")
         part += newline
-        is_code = bool(self._fence or _FENCE.match(self._line + part))
+        is_code = bool(self._fence or _FENCE_BEGINNING.match(self._line + part))
         mark = None if is_code else self._find_mark(part, ended=ended)
         if mark is not None:
             return self._take_mark(found, mark, ended=ended)
