@@ -29,9 +29,9 @@ from zkchat_cli.errors import StoreError
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.prompts import SentPrompt
+from zkchat_cli.store.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
 from zkchat_cli.store.sqlite import repair
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
-from zkchat_cli.store.sqlite.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
 from zkchat_cli.vault.edit.transaction import content_hash
 from zkchat_cli.vault.index.sqlite import checksum
 from zkchat_cli.vault.vault import Vault

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from zkchat_cli.models.compaction import Compaction
-from zkchat_cli.store.sqlite import codec, rows
+from zkchat_cli.store import codec, rows
+from zkchat_cli.store.sqlite.database import insert_row
 
 _FIELDS = ("id", "created_at", "last_id", "undone")
 # The values of `undone` besides 0: taken back, and a preview, which was never in force
@@ -39,7 +40,7 @@ def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Com
             (conversation_id, _PREVIEW),
         )
         row["undone"] = _PREVIEW
-    rows.insert(connection, "compaction", row)
+    insert_row(connection, "compaction", row)
 
 
 def read_preview(connection: sqlite3.Connection, conversation_id: str) -> Compaction | None:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from zkchat_cli.fileio import create_database, lock_timeout, make_private_folder
-from zkchat_cli.store.sqlite import codec, migrations
+from zkchat_cli.store import codec
+from zkchat_cli.store.sqlite import migrations
 from zkchat_cli.store.sqlite.sqlite_errors import is_locked, translate_errors
 from zkchat_cli.text.words import replace_surrogates
 
@@ -97,6 +98,14 @@ def transaction(
     with connection:
         connection.execute(f"BEGIN {kind}")
         yield
+
+
+def insert_row(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> int:
+    """Insert a row with these columns; returns its number."""
+    columns = ", ".join(row)
+    parameters = ", ".join(f":{name}" for name in row)
+    cursor = connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({parameters})", row)
+    return cursor.lastrowid or 0
 
 
 def _set_timeout(connection: sqlite3.Connection, seconds: float) -> None:

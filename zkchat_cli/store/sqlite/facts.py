@@ -8,9 +8,11 @@ from typing import Any
 
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.notes import NoteUsage
+from zkchat_cli.store import rows
+from zkchat_cli.store.codec import checksum
 from zkchat_cli.store.port import FactStore
-from zkchat_cli.store.sqlite import note_usage, rows
-from zkchat_cli.store.sqlite.codec import checksum
+from zkchat_cli.store.sqlite import note_usage
+from zkchat_cli.store.sqlite.database import insert_row
 from zkchat_cli.store.sqlite.store_connection import StoreConnection
 from zkchat_cli.text.words import replace_surrogates
 
@@ -56,7 +58,7 @@ class SqliteFactStore(FactStore):
             replaced = _read_one(db, vault, fact.key)
             db.execute(_END, (fact.created_at, vault, fact.key))
             row = {"vault": replace_surrogates(vault)} | rows.column_values(fact, _COLUMNS)
-            rows.insert(db, "fact", row | {"checksum": _checksum(row)})
+            insert_row(db, "fact", row | {"checksum": _checksum(row)})
             return replaced
 
     def forget(self, vault: str, key: str) -> Fact | None:

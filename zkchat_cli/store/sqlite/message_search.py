@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from zkchat_cli.models.conversations import FoundMessage
-from zkchat_cli.store.sqlite import rows
+from zkchat_cli.store import rows
 from zkchat_cli.store.sqlite.database import transaction
 from zkchat_cli.text.word_lists import ENGLISH
 from zkchat_cli.text.words import content_terms, rarest_first, stem, to_index_text

@@ -1,12 +1,14 @@
 """The table `message`, with the notes that each message uses (`mention`)."""
 
 import sqlite3
-from typing import NamedTuple
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models.conversations import ConversationOverview
 from zkchat_cli.models.messages import ZkChatMessage, branch_to, is_chat
-from zkchat_cli.store.sqlite import conversations, rows
+from zkchat_cli.store import rows
+from zkchat_cli.store.note_uses import note_uses
+from zkchat_cli.store.sqlite import conversations
+from zkchat_cli.store.sqlite.database import insert_row
 
 _CHECKSUM = "checksum({0}packed, id, parent_id, role, content, timestamp, {0}rest)"
 # A damaged message stays damaged
@@ -23,7 +25,6 @@ _UPDATE = f"""
     RETURNING seq
 """
 _LOG = "WHERE conversation_id = ? ORDER BY seq"
-_KINDS = {"direct": "named", "search": "found"}
 
 
 def insert(
@@ -35,7 +36,7 @@ def insert(
 ) -> None:
     """Append a message to the log of a conversation. `seq` is its row; None: the next one."""
     row = rows.from_message(message) | {"seq": seq, "conversation_id": conversation_id}
-    _add_mentions(connection, rows.insert(connection, "message", row), message)
+    _add_mentions(connection, insert_row(connection, "message", row), message)
 
 
 def update(
@@ -118,31 +119,9 @@ def read_latest(
     return branch_to(read_log(connection, conversation), conversation.head_id)[-count:]
 
 
-class _Use(NamedTuple):
-    """How a message uses a note: the row of a mention without its figures."""
-
-    relative_path: str
-    how: str
-    number: int
-
-
 def _add_mentions(connection: sqlite3.Connection, seq: int, message: ZkChatMessage) -> None:
     """Store the notes that a question or answer with this number references and cites."""
-    if message.role not in ("user", "assistant"):
-        return
-    citations: dict[_Use, int] = {}
-    valid: dict[_Use, int] = {}
-    for reference in message.references:
-        if reference.relative_path is not None:
-            how = _KINDS.get(reference.reference_type, reference.reference_type)
-            use = _Use(reference.relative_path, how, reference.number or 0)
-            citations.setdefault(use, 0)
-    for citation in message.citations:
-        if citation.relative_path is not None:
-            use = _Use(citation.relative_path, "cited", citation.number or 0)
-            citations[use] = citations.get(use, 0) + 1
-            valid[use] = valid.get(use, 0) + citation.valid
     connection.executemany(
         "INSERT OR IGNORE INTO mention VALUES (?, ?, ?, ?, ?, ?)",
-        [(seq, *use, count, valid.get(use, 0)) for use, count in citations.items()],
+        [(seq, *use) for use in note_uses(message)],
     )

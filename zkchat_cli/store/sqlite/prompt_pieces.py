@@ -1,23 +1,15 @@
-"""The table `piece`: one message or tool of a prompt, compressed and stored once per conversation
-under the hash of its JSON.
-
-The log's messages and the summary that a piece quotes whole are not stored again: that saves 15 MB
-of 44 in a conversation of 1000 turns with tools.
-"""
+"""The table `piece`: the messages and tools of prompts (see `store/prompt_documents.py`)."""
 
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from typing import Any
 
 from zkchat_cli.models.prompts import PromptMessage, PromptTool
-from zkchat_cli.store.sqlite import codec, compactions, rows
-from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.store import rows
+from zkchat_cli.store.prompt_documents import PieceDocument, read_piece
+from zkchat_cli.store.sqlite import compactions
 
-# Characters: a shorter source is often found by chance
-_MIN_QUOTED = 40
-_HASH_BYTES = 16
 _FIND = "SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?"
 _INSERT = "INSERT INTO piece (conversation_seq, hash, body) VALUES (?, ?, ?)"
 _READ = """
@@ -56,6 +48,8 @@ class SourceTexts(dict[str, str]):
         of storing a prompt.
         """
         missing = [*{*ids} - self.keys()]
+        if not missing:
+            return
         self.update(self._db.execute(_SOURCES, (json.dumps(missing), self._conversation_id)))
 
 
@@ -78,34 +72,15 @@ class PieceWriter:
         return self._numbers[id(piece)]
 
     def _stored_number(self, piece: PromptMessage | PromptTool) -> int:
-        document = piece.model_dump(mode="json", exclude_defaults=True)
-        digest = blake2b(codec.encode(document), digest_size=_HASH_BYTES).digest()
-        found = self._db.execute(_FIND, (self.conversation_seq, digest)).fetchone()
+        stored = PieceDocument.of(piece)
+        found = self._db.execute(_FIND, (self.conversation_seq, stored.digest)).fetchone()
         if found:
             [number] = found
             return int(number)
-        if isinstance(piece, PromptMessage) and len(piece.content) > codec.MIN_COMPRESSED:
-            document |= self._without_sources(piece)
-        body = codec.compress(document)
-        cursor = self._db.execute(_INSERT, (self.conversation_seq, digest, body))
-        return cursor.lastrowid or 0
-
-    def _without_sources(self, piece: PromptMessage) -> dict[str, Any]:
-        """The content of a piece cut where it quotes a source whole, and the numbers of these
-        sources; empty if it quotes none.
-        """
-        ids = [replace_surrogates(id_) for id_ in piece.source_ids]
         # A text that is damaged on the disk is not in the piece, so it does no harm
-        self._texts.load_unchecked(ids)
-        content = [piece.content]
-        quoted: list[int] = []
-        for number, id_ in enumerate(ids):
-            source = self._texts[id_]
-            if len(source) >= _MIN_QUOTED and source in content[-1]:
-                before, after = content.pop().split(source, maxsplit=1)
-                content += [before, after]
-                quoted.append(number)
-        return {"content": content, "quoted": quoted} if quoted else {}
+        self._texts.load_unchecked(stored.source_ids)
+        values = (self.conversation_seq, stored.digest, stored.body(self._texts))
+        return self._db.execute(_INSERT, values).lastrowid or 0
 
 
 def read_pieces(
@@ -115,18 +90,4 @@ def read_pieces(
     of their sources. Raises ValueError or LookupError for a damaged one.
     """
     found = connection.execute(_READ, (json.dumps([*numbers]),))
-    return {seq: _unpack(body, texts) for seq, body in found}
-
-
-def _unpack(body: bytes, texts: Mapping[str, str]) -> dict[str, Any]:
-    document: dict[str, Any] = codec.decompress(body)
-    if isinstance(document.get("content"), list):
-        quoted = document.pop("quoted", [0])
-        content, *others = document["content"]
-        for number, after in zip(quoted, others, strict=True):
-            source = texts[document["source_ids"][number]]
-            if not source:
-                raise ValueError("the source of a prompt's message is missing")
-            content += source + after
-        document["content"] = content
-    return document
+    return {seq: read_piece(body, texts) for seq, body in found}

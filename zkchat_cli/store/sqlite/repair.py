@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.fileio import scratch_file, unused_name
 from zkchat_cli.models.messages import is_chat
-from zkchat_cli.store.sqlite import codec, conversations, facts, messages, rows, sent_prompts
-from zkchat_cli.store.sqlite.database import connect, transaction
+from zkchat_cli.store import codec, conversation_rows, rows
+from zkchat_cli.store.sqlite import facts, messages, sent_prompts
+from zkchat_cli.store.sqlite.database import connect, insert_row, transaction
 from zkchat_cli.store.sqlite.sqlite_errors import describe_store, translate_errors
 
 _MOST_SKIPPED = 10_000
@@ -92,7 +93,7 @@ def check_store(file: Path) -> None:
         for columns in db.execute(rows.SELECT_MESSAGE):
             damaged["messages"] += not rows.MessageRow._make(columns).is_intact()
         for row in _readable_rows(db, "conversation"):
-            damaged["titles"] += not conversations.is_intact(row)
+            damaged["titles"] += not conversation_rows.is_intact(row)
         for row in _readable_rows(db, "fact"):
             damaged["facts"] += not facts.is_intact(row)
         if damaged.total():
@@ -191,7 +192,7 @@ class _Rescue:
 
     def _save_conversations(self, damaged: sqlite3.Connection) -> None:
         for row in _readable_rows(damaged, "conversation"):
-            if conversations.is_intact(row):
+            if conversation_rows.is_intact(row):
                 self._missing += row["messages"]
                 # The triggers count them again
                 empty = row | {"messages": 0, "tokens": 0, "question": None}
@@ -238,7 +239,7 @@ class _Rescue:
     def _insert(self, table: str, row: dict[str, Any]) -> bool:
         """Whether the table takes the row."""
         with suppress(sqlite3.Error):
-            rows.insert(self._target, table, row)
+            insert_row(self._target, table, row)
             return True
         return False
 

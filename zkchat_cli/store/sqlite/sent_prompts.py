@@ -1,17 +1,21 @@
-"""The table `prompt`: what each model call was sent, as a list of the numbers of its pieces, so
-its size grows with the number of messages and not with their text.
-"""
+"""The table `prompt`: what each model call was sent (see `store/prompt_documents.py`)."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
-from typing import Any
 
 from zkchat_cli.models.archive import ArchivedCall, ArchivedPrompts
 from zkchat_cli.models.messages import ZkChatMessage
-from zkchat_cli.models.prompts import Calibration, Prompt, PromptMessage, PromptTool, SentPrompt
+from zkchat_cli.models.prompts import Calibration, PromptMessage, PromptTool, SentPrompt
 from zkchat_cli.store.port import PromptArchive
-from zkchat_cli.store.sqlite import codec, compactions
+from zkchat_cli.store.prompt_documents import (
+    archived_call,
+    call_body,
+    make_archive,
+    needed_pieces,
+    read_call,
+    sent_prompts,
+)
+from zkchat_cli.store.sqlite import compactions
 from zkchat_cli.store.sqlite.prompt_pieces import PieceWriter, SourceTexts, read_pieces
 from zkchat_cli.store.sqlite.store_connection import StoreConnection
 
@@ -30,9 +34,6 @@ _CALIBRATION = "SELECT factor, calls, tools FROM calibration WHERE model = ?"
 _SET_CALIBRATION = """
     INSERT OR REPLACE INTO calibration (model, factor, calls, tools) VALUES (?, ?, ?, ?)
 """
-# The lists of piece numbers in a prompt's document
-_MESSAGES = "messages"
-_TOOLS = "tools"
 
 
 class SqlitePromptArchive(PromptArchive):
@@ -67,15 +68,7 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
     pieces = PieceWriter(connection, conversation_id)
     for each in sent:
         prompt = each.prompt
-        call = ArchivedCall(
-            question_id=each.question_id,
-            model=each.model,
-            usage=each.usage,
-            strategy=prompt.strategy,
-            dropped=prompt.dropped,
-            figures=prompt.usage,
-        )
-        _insert(connection, pieces, call, prompt.messages, prompt.tools)
+        _insert(connection, pieces, archived_call(each), prompt.messages, prompt.tools)
 
 
 def write_archive(
@@ -101,18 +94,12 @@ def _insert(
     tools: Sequence[PromptTool],
 ) -> None:
     """Store one prompt; the lists in `call` are not read."""
-    document = call.model_dump(
-        mode="json", exclude={"question_id", _MESSAGES, _TOOLS}, exclude_defaults=True
+    body = call_body(
+        call,
+        [pieces.number(message) for message in messages],
+        [pieces.number(tool) for tool in tools],
     )
-    document[_MESSAGES] = _to_differences([pieces.number(message) for message in messages])
-    document[_TOOLS] = _to_differences([pieces.number(tool) for tool in tools])
-    values = (pieces.conversation_seq, call.question_id, codec.compress(document))
-    connection.execute(_INSERT, values)
-
-
-def _to_differences(numbers: Sequence[int]) -> list[int]:
-    """The first number, then what is added to each for the next: these compress to a tenth."""
-    return [*numbers[:1], *(after - before for before, after in pairwise(numbers))]
+    connection.execute(_INSERT, (pieces.conversation_seq, call.question_id, body))
 
 
 def _read_sent(connection: sqlite3.Connection, question_id: str) -> tuple[SentPrompt, ...]:
@@ -125,38 +112,12 @@ def _read_sent(connection: sqlite3.Connection, question_id: str) -> tuple[SentPr
     archive = read_archive(connection, conversation_id, question=question)
     if archive is None:
         return ()
-    sent: list[SentPrompt] = []
-    for number, call in enumerate(archive.calls, start=1):
-        prompt = Prompt(
-            messages=tuple(archive.messages[n] for n in call.messages),
-            tools=tuple(archive.tools[n] for n in call.tools),
-            usage=call.figures,
-            dropped=call.dropped,
-            strategy=call.strategy,
-        )
-        sent.append(
-            SentPrompt(
-                question_id=call.question_id,
-                call=number,
-                prompt=prompt,
-                summarized_through=_summarized_through(connection, conversation_id, prompt),
-                model=call.model,
-                usage=call.usage,
-            )
-        )
-    return tuple(sent)
 
+    def summary_end(compaction_id: str) -> str | None:
+        compaction = compactions.with_summary(connection, conversation_id, compaction_id)
+        return compaction.last_id if compaction is not None else None
 
-def _summarized_through(
-    connection: sqlite3.Connection, conversation_id: str, prompt: Prompt
-) -> str | None:
-    """The id of the last message that the summary in a prompt covers; None without a summary."""
-    for message in prompt.messages:
-        if message.kind == "summary" and message.source_ids:
-            id_, *_ = message.source_ids
-            compaction = compactions.with_summary(connection, conversation_id, id_)
-            return compaction.last_id if compaction is not None else None
-    return None
+    return sent_prompts(archive, summary_end)
 
 
 def read_archive(
@@ -170,26 +131,9 @@ def read_archive(
     if none were stored. Raises LookupError if a piece is missing.
     """
     values = {"conversation": conversation_id, "question": question}
-    calls: list[dict[str, Any]] = []
-    needed: set[int] = set()
-    for question_id, body in connection.execute(_PROMPTS, values):
-        call = codec.decompress(body) | {"question_id": question_id}
-        for name in (_MESSAGES, _TOOLS):
-            call[name] = [*accumulate(call[name])]
-            needed.update(call[name])
-        calls.append(call)
+    calls = [read_call(*row) for row in connection.execute(_PROMPTS, values)]
     if not calls:
         return None
     texts = SourceTexts(connection, conversation_id)
     texts.update((message.id, message.content) for message in log)
-    messages: list[dict[str, Any]] = []
-    tools: list[dict[str, Any]] = []
-    index: dict[int, int] = {}
-    for seq, piece in read_pieces(connection, needed, texts).items():
-        listed = tools if "descriptor" in piece else messages
-        index[seq] = len(listed)
-        listed.append(piece)
-    for call in calls:
-        for name in (_MESSAGES, _TOOLS):
-            call[name] = [index[seq] for seq in call[name]]
-    return ArchivedPrompts.model_validate({"messages": messages, "tools": tools, "calls": calls})
+    return make_archive(calls, read_pieces(connection, needed_pieces(calls), texts))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import StoreDamaged, StoreError, StoreUnwritable
 from zkchat_cli.fileio import can_lock
-from zkchat_cli.store.sqlite.codec import UNREADABLE
+from zkchat_cli.store.codec import UNREADABLE
 
 
 class _Cause(NamedTuple):

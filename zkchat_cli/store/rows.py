@@ -8,15 +8,13 @@ A message that is not what was stored (a bad disk, a bad cable, another program)
 says so, with the status "damaged".
 """
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, get_args
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models.base import Value
 from zkchat_cli.models.messages import Role, ZkChatMessage
-from zkchat_cli.store.paused_gc import paused_gc
-from zkchat_cli.store.sqlite.codec import (
+from zkchat_cli.store.codec import (
     UNREADABLE,
     checksum,
     compress,
@@ -24,6 +22,7 @@ from zkchat_cli.store.sqlite.codec import (
     decompress,
     encode,
 )
+from zkchat_cli.store.paused_gc import paused_gc
 from zkchat_cli.text.words import replace_surrogates
 
 # The fields of a conversation that are columns
@@ -161,14 +160,6 @@ def _with_parent(
     else:
         log.append(damaged_message(message.parent_id, above, "assistant", message.timestamp))
     return message
-
-
-def insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> int:
-    """Insert a row with these columns; returns its number."""
-    columns = ", ".join(row)
-    parameters = ", ".join(f":{name}" for name in row)
-    cursor = connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({parameters})", row)
-    return cursor.lastrowid or 0
 
 
 def column_values(value: Value, names: tuple[str, ...]) -> dict[str, Any]:

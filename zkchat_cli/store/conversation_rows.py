@@ -1,0 +1,88 @@
+"""What stores have in common where they read the table `conversation`: the overview that is made of
+a row, the choice by the beginning of an id, and the errors where there is none.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from zkchat_cli.errors import StoreError
+from zkchat_cli.models.conversations import Conversation, ConversationOverview
+from zkchat_cli.store import rows
+from zkchat_cli.store.codec import checksum
+from zkchat_cli.text.truncate import truncate
+
+COLUMNS = (*rows.CONVERSATION, "messages", "tokens", "question", "checksum")
+# Conversations that a hint lists, and the characters of their titles
+MOST_LISTED = 5
+_TITLE_IN_HINT = 60
+
+
+def is_intact(row: Mapping[str, Any]) -> bool:
+    """Whether title and question of a conversation are as they were stored."""
+    now = checksum(None, row["id"], row["vault"], row["title"], row["question"])
+    return row["checksum"] in (None, now)
+
+
+def to_overview(row: Sequence[Any]) -> ConversationOverview:
+    """The overview of a row with `COLUMNS`. A damaged title is replaced by one that says so."""
+    values = dict(zip(COLUMNS, row, strict=True))
+    if not is_intact(values):
+        values["title"] = rows.DAMAGED_TITLE
+        values["question"] = None
+    lines = str(values["question"] or "").strip().splitlines()
+    values["first_line"] = lines[0].strip() if lines else None
+    return ConversationOverview.model_validate(
+        {name: values[name] for name in ConversationOverview.model_fields}
+    )
+
+
+Recent = Callable[[], Sequence[Conversation]]
+"""Reads the conversations that a hint lists: the `MOST_LISTED` most recent ones."""
+
+
+def choose(prefix: str, found: Sequence[ConversationOverview], recent: Recent) -> str:
+    """The id of the one of the found conversations that `prefix` names. Raises StoreError if there
+    is none, or if there are several.
+    """
+    if any(conversation.id == prefix for conversation in found):
+        return prefix
+    if not found:
+        raise StoreError(
+            f"no conversation has an id that begins with {prefix!r}", recent_hint(recent())
+        )
+    if len(found) > 1:
+        raise StoreError(
+            f"{prefix!r} is the beginning of {len(found)} conversations: {_format_list(found)}",
+            "Give more of the id.",
+        )
+    [only] = found
+    return only.id
+
+
+def unknown_conversation(conversation_id: str, recent: Sequence[Conversation]) -> StoreError:
+    """The error for an id that is not stored."""
+    return StoreError(f"there is no conversation {conversation_id}", recent_hint(recent))
+
+
+def no_conversation_yet(vault: str | None, recent: Sequence[Conversation]) -> StoreError:
+    """The error if the vault has no conversation that could be the most recent one."""
+    where = f" with {vault}" if vault else ""
+    hint = f'Start one: zkchat ask "…", or name one by its id. {recent_hint(recent)}'
+    return StoreError(f"there is no conversation{where} yet", hint)
+
+
+def recent_hint(recent: Sequence[Conversation]) -> str:
+    """A hint that lists these conversations."""
+    return f"The most recent ones: {_format_list(recent)}" if recent else "The store is empty."
+
+
+def _format_list(conversations: Sequence[Conversation]) -> str:
+    listed = ", ".join(_describe(each) for each in conversations[:MOST_LISTED])
+    others = len(conversations) - MOST_LISTED
+    return f"{listed} and {others} more" if others > 0 else listed
+
+
+def _describe(conversation: Conversation) -> str:
+    title = truncate(conversation.title or "untitled", _TITLE_IN_HINT)
+    date = conversation.updated_at[:10]
+    return f"{conversation.id} ({title}, {date})"
