@@ -1,6 +1,7 @@
 """Answers without a model in the language of the question."""
 
 import re
+from collections.abc import Mapping
 
 import pytest
 from factories import prompt_message
@@ -11,6 +12,8 @@ from zkchat_cli.llm.offline.named_words import phrases_of
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.quotes import QuoteSource
 from zkchat_cli.text.answer_phrases import PHRASES, AnswerPhrases, language_of_question, phrases_for
+from zkchat_cli.text.note_phrases import NOTE_PHRASES
+from zkchat_cli.text.request_phrases import REQUEST_PHRASES
 
 GERMAN_NOTE = "Ein Komposthaufen braucht Luft und Wasser. Er darf nicht zu nass sein."
 ENGLISH_NOTE = "A compost heap needs air and water. It must not get too wet."
@@ -27,6 +30,12 @@ ENGLISH_NOTE = "A compost heap needs air and water. It must not get too wet."
         ("como hago pan", "spanish"),
         ("do que a composteira precisa?", "portuguese"),
         ("receita de pão", "portuguese"),
+        ("Vergleiche Tee, Kaffee", "german"),
+        ("Résume [[Budget]]", None),
+        ("liste des étiquettes", "french"),
+        ("muestra #libro", "spanish"),
+        ("mostre #livro", "portuguese"),
+        ("summarize [[Die Welt]]", "english"),
         ("what does a heap need?", "english"),
         ("redis sentinel failover", None),
         ("C#", None),
@@ -65,11 +74,13 @@ def test_the_known_words_of_a_question_are_named_as_phrases() -> None:
     assert phrases_of(known, asked) == "Fallacies, computing, network latency"
 
 
-@pytest.mark.parametrize("phrases", PHRASES.values(), ids=PHRASES)
-def test_every_language_has_every_sentence_with_its_words(phrases: AnswerPhrases) -> None:
-    for name, phrase in phrases._asdict().items():
-        english = getattr(PHRASES["english"], name)
-        assert re.findall(r"{\w+}", phrase) == re.findall(r"{\w+}", english), name
+@pytest.mark.parametrize("table", [PHRASES, NOTE_PHRASES, REQUEST_PHRASES])
+@pytest.mark.parametrize("language", PHRASES)
+def test_every_language_has_every_sentence_with_its_words(
+    table: Mapping[str, tuple[str, ...]], language: str
+) -> None:
+    for phrase, english in zip(table[language], table["english"], strict=True):
+        assert sorted(re.findall(r"{\w+}", phrase)) == sorted(re.findall(r"{\w+}", english))
 
 
 @pytest.mark.parametrize("phrases", PHRASES.values(), ids=PHRASES)

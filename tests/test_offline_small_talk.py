@@ -2,7 +2,8 @@
 
 import pytest
 
-from zkchat_cli.llm.offline.small_talk import INTRODUCTION, reply_to_small_talk
+from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
+from zkchat_cli.text.request_phrases import REQUEST_PHRASES
 
 QUESTIONS = ("What is [soil]?", "And “beans”?")
 ANSWERS = ("“Earth.” [1]", "“Plants.” [2]")
@@ -32,12 +33,20 @@ ANSWERS = ("“Earth.” [1]", "“Plants.” [2]")
         ("bye", "Goodbye!\n"),
         ("谢谢你！", "不客气。\n"),
         *(
-            (text, INTRODUCTION)
-            for text in ("what can you do for me?", "Who are you?", "are you still there?")
+            (text, f"{REQUEST_PHRASES[language].introduction}\n")
+            for text, language in (
+                ("what can you do for me?", "english"),
+                ("are you still there?", "english"),
+                ("Was kannst du?", "german"),
+                ("Que peux-tu faire ?", "french"),
+                ("¿Quién eres?", "spanish"),
+                ("O que você pode fazer?", "portuguese"),
+            )
         ),
         ("what did I ask you first?", "Your first question was: What is soil?\n"),
-        ("Was habe ich dich zuerst gefragt?", "Your first question was: What is soil?\n"),
-        ("qu'ai-je demandé ?", "You asked:\n\n- What is soil?\n- And beans?\n"),
+        ("Was habe ich dich zuerst gefragt?", "Deine erste Frage war: What is soil?\n"),
+        ("qu'ai-je demandé ?", "Vous avez demandé :\n\n- What is soil?\n- And beans?\n"),
+        ("Wiederhole bitte deine Antwort", ANSWERS[1]),
         ("what have we talked about so far?", "You asked:\n\n- What is soil?\n- And beans?\n"),
         ("please repeat your first answer", ANSWERS[0]),
         ("say that again", ANSWERS[1]),

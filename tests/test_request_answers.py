@@ -145,3 +145,33 @@ def test_a_list_by_day_claims_nothing_about_the_notes(zkchat: Program) -> None:
     reply = zkchat("ask", "show the newest two", "--json").json
     assert len(reply["citations"]) == 2
     assert {each["support"] for each in reply["citations"]} <= {"unclear", None}
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("Welche Notizen haben #wood?", "20 Notizen mit #wood:\n|und 14 weitere: `zkchat vault"),
+        ("quelles notes pointent vers Dune ?", "1 note pointe vers Dune :"),
+        ("¿a qué notas enlaza Dune?", "Dune enlaza a 1 nota [1]:"),
+        ("resuma a nota Starter", "Estrutura de Starter, com as frases principais:"),
+        ("Vergleiche Coffee und Kombucha", "Kombucha: nichts in deinen Notizen."),
+        (
+            "fais un tableau des notes #book",
+            "2 notes avec #book, avec leurs propriétés :\n|| note ",
+        ),
+        ("¿cuántas notas hay?", "Tienes 26 notas."),
+        ("mostre as 2 notas mais recentes", "As mais recentes primeiro, 2 de 26 notas:"),
+        ("Schreibe ein Gedicht über Coffee", "Ich kann nicht schreiben|über Coffee sagen:"),
+        ("lösche die Notiz Dune", "kann keine Notizen ändern|zkchat chat --unsafe --model"),
+        ("rappelle-moi d'appeler Paul", "zkchat n'a de rappels avec aucun modèle."),
+        ("mostre as notas com #nada", "Nenhuma nota tem a etiqueta nada. Existem: wood, book"),
+        ("¿qué enlaza a Nowhere?", "No hay ninguna nota Nowhere."),
+        ("noch mehr", "Es gibt nichts fortzusetzen"),
+        ("lista las etiquetas", "2 etiquetas, con el número de sus notas: #wood (20), #book (2)"),
+        ("Liste alle Notizen über Zebras", "Ich habe keine Notiz über Zebras gefunden."),
+    ],
+)
+def test_a_request_is_answered_in_its_language(zkchat: Program, message: str, said: str) -> None:
+    answer = zkchat("ask", message, "--answer-only").out
+    for part in said.split("|"):
+        assert part in answer

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 from conftest import Program, write_notes
-from factories import AppFixture, DeltaModel, open_store, reply, report_of
+from factories import AppFixture, DeltaModel, open_store, reply, report_of, tool_reply
 from fake_embedders import EmbeddingServers, SynonymEmbedder
 from notes_folder import NotesFolder
 from terminal_screen import Chat
 from test_doctor import checks
 
+from zkchat_cli.chat.fault_guard import FaultGuard
+from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
 from zkchat_cli.vault.search.search_watch import SearchWatch
 from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM
 
@@ -56,6 +59,24 @@ def test_an_answer_says_how_far_search_by_meaning_was(program: Program) -> None:
 
 def test_small_talk_says_nothing_about_search(program: Program) -> None:
     assert program("ask", "thanks!", "--json").json["warnings"] == []
+
+
+def test_it_is_said_below_the_sources(tmp_path: Path) -> None:
+    notes = NotesFolder(tmp_path, SynonymEmbedder())
+    for number in range(100):
+        notes.write(f"Note {number}.md", f"This is number {number}.\n")
+    notes.vault.refresh()
+    app = AppFixture(notes.vault, open_store(tmp_path / "store.db"))
+    search = ToolCall(id="c1", name="find_excerpts", arguments={"query": "number 7", "limit": 1})
+    turn = app.session(DeltaModel([tool_reply(search), reply("It is number 7 [1].")])).send("7?")
+    shown = io.StringIO()
+    screen = Screen(shown, shown, color=False, err_is_terminal=False)
+    options = DisplayOptions(3, FaultGuard())
+    show_turn(turn, screen, lambda line, _: screen.print(line), options)
+    texts = ["It is number 7", "Sources", "search by meaning was "]
+    assert sorted(texts, key=shown.getvalue().find) == texts, shown.getvalue()
+    app.store.close()
+    notes.vault.close()
 
 
 def test_a_batch_of_searches_says_it_once(program: Program) -> None:

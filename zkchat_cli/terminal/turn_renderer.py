@@ -71,7 +71,7 @@ def show_turn(
     with closing(view):
         for event in turn:
             renderer.show(event)
-        renderer.print_compactions()
+        renderer.print_remarks_below()
     return event
 
 
@@ -88,14 +88,15 @@ class TurnRenderer:
         self._shows_reasoning = display.reasoning and screen.columns is not None
         # Runs of tools to show together on one line, each with the number of its excerpts
         self._finished: list[tuple[ToolRun, int]] = []
-        # Lines about compactions, which follow the answer
+        # Lines about compactions and warnings about the answer, which follow its sources
         self._compactions: list[str] = []
+        self._warnings: list[str] = []
+        self._follows_text = False
         self._calls = 0
 
     def show(self, event: events.Event) -> None:
         """Show one event."""
-        if isinstance(event, _AFTER_TOOLS):
-            self._show_finished_tools()
+        self._prepare_for(event)
         self._view.update(event)
         match event:
             case events.PromptBuilt():
@@ -105,7 +106,7 @@ class TurnRenderer:
             case events.ReasoningDelta(text) if self._shows_reasoning:
                 self._view.add_reasoning(text)
             case events.Notice(message, hint):
-                self._view.print_remark(f"  {on_one_line(message, hint)}", "yellow")
+                self._show_notice(f"  {on_one_line(message, hint)}")
             case events.ChangeProposed() | events.ChangeDecided():
                 # The user may have to confirm the call
                 self._view.pause()
@@ -118,6 +119,28 @@ class TurnRenderer:
             case events.TurnCompleted(report):
                 self._show_end(report)
 
+    def _prepare_for(self, event: events.Event) -> None:
+        """Print what an event ends: the runs of tools, and warnings below no answer."""
+        if isinstance(event, _AFTER_TOOLS):
+            self._show_finished_tools()
+        if isinstance(event, events.Notice):
+            return
+        self._follows_text = isinstance(event, events.TextDelta)
+        if not isinstance(event, events.TurnCompleted):
+            self._print_warnings()
+
+    def _show_notice(self, line: str) -> None:
+        """Print a warning; one that follows the answer waits for its sources."""
+        if self._follows_text:
+            self._warnings.append(line)
+        else:
+            self._view.print_remark(line, "yellow")
+
+    def _print_warnings(self) -> None:
+        for line in self._warnings:
+            self._view.print_remark(line, "yellow")
+        self._warnings = []
+
     def _show_overview(self) -> None:
         """Print what the first prompt of the turn is made of, if that is wanted."""
         self._calls += 1
@@ -125,8 +148,11 @@ class TurnRenderer:
             for line in self._display.overview():
                 self._view.print_remark(line)
 
-    def print_compactions(self) -> None:
-        """Print what was compacted before the answer; above the answer it would be in the way."""
+    def print_remarks_below(self) -> None:
+        """Print the warnings about the answer, and what was compacted before it; above the answer
+        that would be in the way.
+        """
+        self._print_warnings()
         style = "" if isinstance(self._view, PlainTurnView) else "dim"
         for line in self._compactions:
             self._view.print_remark(line, style)

@@ -7,8 +7,10 @@ state nothing.
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from typing import NamedTuple
 
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
 from zkchat_cli.text.words import detect_language, is_filler, stopwords, terms
 
@@ -16,7 +18,32 @@ from zkchat_cli.text.words import detect_language, is_filler, stopwords, terms
 _LONGEST_SLOT = 200
 # The weight of a common word, shared by the languages that have it
 _WORD_WEIGHT = 4
+# The name of a note says nothing about the language of the question
+_LINK = lazy_pattern(r"\[\[[^\[\]]*\]\]")
 _ELIDED = frozenset("cdjlmnst")
+_REQUEST_WORDS = {
+    ENGLISH: "list show notes note links link linked summarize summarise summary outline overview "
+    "compare difference table count newest latest recent folder folders tag tags tagged write "
+    "translate define definition meaning steps entries documents pages everything poem versus",
+    GERMAN: "notiz notizen zettel liste zeige zeig gib nenne finde fasse zusammen zusammenfassung "
+    "zusammenfassen uberblick gliederung vergleiche vergleich vergleichen unterschied unterschiede "
+    "tabelle anzahl viele neueste neuesten letzte letzten verlinkt verlinken links verweise ordner "
+    "schlagworter schlagwort mehr weiter ubersetze schreibe schreib erstelle definiere definition "
+    "bedeutet anleitung schritte seiten dokumente ruckverweise gedicht hallo",
+    FRENCH: "notes note liste montre affiche donne trouve resume resumer synthese apercu compare "
+    "comparer comparaison difference differences tableau combien nombre liens lien pointent "
+    "dossier dossiers etiquette etiquettes encore suite davantage traduis ecris cree dernieres "
+    "derniers recentes fiches definition etapes pages poeme",
+    SPANISH: "notas nota lista muestra muestrame dame encuentra resume resumen resumir esquema "
+    "compara comparar diferencia diferencias tabla cuantas cuantos numero enlaces enlace enlazan "
+    "carpeta carpetas etiqueta etiquetas traduce escribe crea ultimas recientes definicion pasos "
+    "paginas poema continua sigue mas",
+    PORTUGUESE: "notas nota anotacoes lista liste mostre mostra encontre resuma resumo resumir "
+    "compare comparar diferenca diferencas tabela quantas quantos numero links pasta pastas "
+    "etiqueta etiquetas traduza escreva crie ultimas recentes definicao passos paginas poema "
+    "apontam linkam continue mais",
+}
+"""Words of requests, which are often all that tells the language of one."""
 _LETTERS = {
     GERMAN: frozenset("äöüß"),
     FRENCH: frozenset("èêëîïœù"),
@@ -168,30 +195,63 @@ def silent_pattern() -> str:
 
 def language_of_question(text: str) -> str | None:
     """The language of a short text by its common words and its letters; None if nothing tells, or
-    several languages have as many. A word of one language only tells more than a shared one.
+    several languages have as many.
+    """
+    likely = _likely_languages(text)
+    return likely[0] if len(likely) == 1 else None
+
+
+def _likely_languages(text: str) -> list[str]:
+    """The languages that have most of the common words and letters of a short text. A word of one
+    language tells more than a shared one.
     """
     counts: Counter[str] = Counter()
+    text = _LINK.sub(" ", text)
     # "c" is French in "c'est", but not in "C#"
     words = [word for word in terms(text) if word not in _ELIDED]
     for word in dict.fromkeys("'".join(words).split("'")):
-        languages = [each for each in PHRASES if word in stopwords(each) or is_filler(word, each)]
+        languages = [each for each in PHRASES if _is_common(word, each)]
         for language in languages:
             counts[language] += _WORD_WEIGHT // len(languages)
+            counts[language] += word in _request_words(language)
     for language, letters in _LETTERS.items():
         if not letters.isdisjoint(text.lower()):
             counts[language] += 1
-    ranked = counts.most_common(2)
-    if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
-        return None
-    return ranked[0][0]
+    most = max(counts.values(), default=0)
+    return [language for language, count in counts.items() if count == most]
+
+
+def _is_common(word: str, language: str) -> bool:
+    is_known = word in stopwords(language) or is_filler(word, language)
+    return is_known or word in _request_words(language)
+
+
+@cache
+def _request_words(language: str) -> frozenset[str]:
+    return frozenset(_REQUEST_WORDS[language].split())
 
 
 def phrases_for(question: str, notes: Iterable[str]) -> AnswerPhrases:
     """The phrases in the language of a question; if that does not tell, in the language that most
     of the notes are in, or in English.
     """
-    language = language_of_question(question)
-    if language is None:
-        counts = Counter(filter(None, map(detect_language, notes)))
-        language = max(counts, key=lambda each: counts[each], default=ENGLISH)
-    return PHRASES.get(language, PHRASES[ENGLISH])
+    return PHRASES[language_for((question,), notes)]
+
+
+def language_for(asked: Iterable[str], notes: Iterable[str]) -> str:
+    """The language of the first of these messages that tells its own, perhaps together with the
+    others; if none does, the one that most of the notes are in, or English. It is one that has
+    phrases.
+    """
+    likely: list[str] = []
+    for message in asked:
+        found = _likely_languages(message)
+        likely = [language for language in likely if language in found] or likely or found
+        if len(likely) == 1:
+            return likely[0]
+    counts = Counter(filter(None, map(detect_language, notes)))
+    of_notes = max(counts, key=lambda each: counts[each], default=ENGLISH)
+    # "notas sobre salud" is Spanish or Portuguese, but not English
+    if likely and ENGLISH not in likely and of_notes not in likely:
+        return likely[0]
+    return of_notes if of_notes in PHRASES else ENGLISH

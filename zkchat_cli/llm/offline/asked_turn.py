@@ -34,13 +34,14 @@ class FinishedCall(NamedTuple):
 class AskedTurn(NamedTuple):
     """The messages of a request around its last question: those before it, the question's
     documents, and those after it, with calls and results. `position` is the question's index; -1 if
-    there is none.
+    there is none, and `question` its text.
     """
 
     position: int
     before: tuple[PromptMessage, ...]
     documents: tuple[PromptMessage, ...]
     after: tuple[PromptMessage, ...]
+    question: str = ""
 
     @property
     def results(self) -> tuple[PromptMessage, ...]:
@@ -57,6 +58,14 @@ class AskedTurn(NamedTuple):
     def calls_of(self, *tools: str) -> list[FinishedCall]:
         """The finished calls of these tools."""
         return [call for call in self.calls if call.name in tools]
+
+    @property
+    def asked(self) -> list[str]:
+        """The messages of the user, beginning with the question. Short ones do not tell their
+        language.
+        """
+        earlier = (m for m in self.before if m.role == "user" and m.kind == "conversation")
+        return [self.question, *reversed([message.content for message in earlier])]
 
     @property
     def answers(self) -> list[str]:
@@ -103,7 +112,8 @@ def find_question(messages: tuple[PromptMessage, ...]) -> AskedTurn:
             position = i
     before = messages[: max(position, 0)]
     documents = tuple(message for message in before[-1:] if message.kind == "documents")
-    return AskedTurn(position, before, documents, messages[position + 1 :])
+    question = messages[position].content if position >= 0 else ""
+    return AskedTurn(position, before, documents, messages[position + 1 :], question)
 
 
 def read_excerpts(messages: Sequence[PromptMessage]) -> list[QuoteSource]:

@@ -16,11 +16,11 @@ from zkchat_cli.llm.offline.selection import select_quotes
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text import words
+from zkchat_cli.text.request_phrases import RequestPhrases, request_phrases
 
 # Quotes about either side, and about both
 MOST_OF_A_SIDE = 2
 MOST_OF_BOTH = 2
-NOTHING = "nothing in your notes."
 
 
 class ComparedSide(NamedTuple):
@@ -52,12 +52,13 @@ def answer_with_comparison(
     known = [side for side in sides if side.quotes]
     if not known and not both:
         return None
-    parts = [f"About both:\n\n{_as_list(both)}"] if both else []
+    phrases = request_phrases(turn.asked)
+    parts = [f"{phrases.both}\n\n{_as_list(both)}"] if both else []
     for side in sides:
         if side.quotes:
             parts.append(f"{plain_name(side.name)}:\n\n{_as_list(side.quotes)}")
         elif not both:
-            parts.append(f"{plain_name(side.name)}: {_why_missing(turn)}\n")
+            parts.append(f"{plain_name(side.name)}: {_why_missing(turn, phrases)}\n")
     is_whole = bool(both) or len(known) == len(sides)
     return OfflineAnswer("\n".join(parts), "answer" if is_whole else "most_likely")
 
@@ -68,10 +69,10 @@ def _found_excerpts(turn: AskedTurn) -> list[QuoteSource]:
     return list({excerpt.source: excerpt for excerpt in excerpts}.values())
 
 
-def _why_missing(turn: AskedTurn) -> str:
+def _why_missing(turn: AskedTurn, phrases: RequestPhrases) -> str:
     """Why nothing is said about a side."""
     lacks_room = any(call.lacks_room for call in turn.calls_of(SEARCH_TOOL))
-    return "no room for passages in the context window." if lacks_room else NOTHING
+    return phrases.side_without_room if lacks_room else phrases.unknown_side
 
 
 def _side(

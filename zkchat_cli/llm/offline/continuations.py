@@ -19,12 +19,10 @@ from zkchat_cli.llm.offline.selection import MAX_QUOTES
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.text.request_phrases import request_phrases
 
 # Results of a search: the first ten were looked at already
 MOST_RESULTS = 20
-NOTHING_BEFORE = "There is nothing to continue: ask a question first.\n"
-NOTHING_MORE = "That is all I found.\n"
-MORE = "More from your notes:\n\n{}"
 
 
 def next_continuation_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
@@ -46,18 +44,20 @@ def answer_with_continuation(
 ) -> OfflineAnswer | None:
     """New passages or notes only; or that there are none."""
     question = request.about or _last_question(turn)
+    phrases = request_phrases(turn.asked)
     if not question:
-        return OfflineAnswer(NOTHING_BEFORE, None)
+        return OfflineAnswer(f"{phrases.nothing_before}\n", None)
+    nothing_more = OfflineAnswer(f"{phrases.that_is_all}\n", "nothing")
     earlier = parse_request(question)
     if not request.about and earlier.kind in ("list", "count"):
         answer = answer_with_list(earlier._replace(kind="list"), turn, None, _pages(turn))
         is_end = answer is None or answer.level != "answer" or "- " not in answer.text
-        return OfflineAnswer(NOTHING_MORE, "nothing") if is_end else answer
+        return nothing_more if is_end else answer
     new = _new_quotes(_analyze(question, turn, request), turn, similarities)
     if not new:
         has_answers = bool(turn.answers) and not request.about
-        return OfflineAnswer(NOTHING_MORE, "nothing") if has_answers else None
-    return OfflineAnswer(MORE.format(format_quotes(new)), "answer")
+        return nothing_more if has_answers else None
+    return OfflineAnswer(f"{phrases.more}\n\n{format_quotes(new)}", "answer")
 
 
 def _new_quotes(

@@ -8,11 +8,11 @@ from typing import Any
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.quotes import QuoteSource, find_quotes
-from zkchat_cli.llm.offline.request_handler import RequestHandler, first_upper, plain_name
+from zkchat_cli.llm.offline.request_handler import RequestHandler, explain_error, plain_name
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
-from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
 
 TOOLS = {
     "to": "find_backlinks",
@@ -45,21 +45,22 @@ def answer_with_links(
     if not calls:
         return None
     call = calls[-1]
+    phrases = note_phrases(turn.asked)
     if call.error:
-        return OfflineAnswer(f"{first_upper(plain_name(call.error))}\n", "nothing")
+        return explain_error(call, phrases)
     match request.direction:
         case "from":
-            return _links_from(request, call)
+            return _links_from(request, call, phrases)
         case "between":
-            return _path_between(request, call)
+            return _path_between(request, call, phrases)
         case _:
-            return _links_to(request, call)
+            return _links_to(request, call, phrases)
 
 
-def _links_to(request: NoteRequest, call: FinishedCall) -> OfflineAnswer:
+def _links_to(request: NoteRequest, call: FinishedCall, phrases: NotePhrases) -> OfflineAnswer:
     name = _name(call.data.get("path", request.note))
     if not call.excerpts:
-        return OfflineAnswer(f"No other note links to {name}.\n", "nothing")
+        return OfflineAnswer(f"{phrases.no_links_to.format(name=name)}\n", "nothing")
     by_path: dict[str, QuoteSource] = {}
     for excerpt in call.excerpts:
         by_path.setdefault(excerpt.path, excerpt)
@@ -67,35 +68,38 @@ def _links_to(request: NoteRequest, call: FinishedCall) -> OfflineAnswer:
     left = len(by_path) - len(shown)
     if int(call.data.get("backlinks", 0)) > len(call.excerpts):
         left = int(call.data["backlinks"]) - len(shown)
-    head = f"{plural(len(shown) + left, 'note')} link to {name}"
-    if len(shown) + left == 1:
-        head = f"1 note links to {name}"
-    rest = _rest(left, "backlinks", request.note)
-    return OfflineAnswer(f"{head}:\n\n{_lines(shown)}{rest}", "answer")
+    total = len(shown) + left
+    head = phrases.links_to_one if total == 1 else phrases.links_to_many
+    head = head.format(count=phrases.number(total), name=name)
+    rest = _rest(left, "backlinks", request.note, phrases)
+    return OfflineAnswer(f"{head}\n\n{_lines(shown)}{rest}", "answer")
 
 
-def _links_from(request: NoteRequest, call: FinishedCall) -> OfflineAnswer:
+def _links_from(request: NoteRequest, call: FinishedCall, phrases: NotePhrases) -> OfflineAnswer:
     name = _name(call.data.get("path", request.note))
     links = call.data.get("links", ())
     if not links:
-        return OfflineAnswer(f"{name} links to nothing.\n", "nothing")
+        return OfflineAnswer(f"{phrases.no_links_from.format(name=name)}\n", "nothing")
     by_target: dict[str, str] = {}
     for link in links:
         target = link["path"]
         by_target[target or link["link"]] = _name(target) if target else ""
     lines = []
     for key, target in list(by_target.items())[:MOST_SHOWN]:
-        lines.append(f"- {target or plain_name(key) + ' (broken)'}\n")
+        lines.append(f"- {target or f'{plain_name(key)} ({phrases.broken})'}\n")
     cited = "".join(f"[{excerpt.source}]" for excerpt in call.excerpts[:MOST_SHOWN])
-    rest = _rest(len(by_target) - len(lines), "links", request.note)
-    head = f"{name} links to {plural(len(by_target), 'note')} {cited}:"
+    rest = _rest(len(by_target) - len(lines), "links", request.note, phrases)
+    notes = phrases.notes(len(by_target))
+    head = phrases.links_from.format(name=name, notes=notes, cited=cited)
     return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")
 
 
-def _path_between(request: NoteRequest, call: FinishedCall) -> OfflineAnswer:
+def _path_between(request: NoteRequest, call: FinishedCall, phrases: NotePhrases) -> OfflineAnswer:
     if not call.data.get("path"):
-        pair = f"{plain_name(request.note)} and {plain_name(request.other)}"
-        return OfflineAnswer(f"No path of links connects {pair}.\n", "nothing")
+        said = phrases.no_path.format(
+            left=plain_name(request.note), right=plain_name(request.other)
+        )
+        return OfflineAnswer(f"{said}\n", "nothing")
     way = " → ".join(_name(path) for path in call.data["path"])
     return OfflineAnswer(f"{way}\n\n{_lines(call.excerpts)}", "answer")
 
@@ -118,10 +122,11 @@ def _name(path: object) -> str:
     return plain_name(PurePosixPath(str(path)).name.removesuffix(".md"))
 
 
-def _rest(left: int, command: str, note: str) -> str:
+def _rest(left: int, command: str, note: str, phrases: NotePhrases) -> str:
     if left <= 0:
         return ""
-    return f"\nand {left:,} more: `{shlex.join(['zkchat', 'vault', command, note])}`\n"
+    written = f"`{shlex.join(['zkchat', 'vault', command, note])}`"
+    return f"\n{phrases.and_more_by.format(count=phrases.number(left), command=written)}\n"
 
 
 LINKS = RequestHandler(frozenset(TOOLS.values()), next_link_calls, answer_with_links)

@@ -16,15 +16,14 @@ from zkchat_cli.llm.offline.quotes import QuoteSource
 from zkchat_cli.llm.offline.request_handler import (
     LIST_TOOL,
     RequestHandler,
-    first_upper,
+    explain_error,
     plain_name,
 )
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
-from zkchat_cli.text.answer_phrases import PHRASES
-from zkchat_cli.text.numbers import plural
-from zkchat_cli.text.word_lists import ENGLISH
+from zkchat_cli.text.answer_phrases import PHRASES, language_for
+from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
 
 # Notes in an answer: with their sources they fit a screen of 24 rows
 MOST_SHOWN = 6
@@ -34,7 +33,6 @@ LONGEST_KEY_LINE = 120
 MOST_NAMES = 20
 # Notes below a count
 MOST_COUNTED = 5
-NO_NOTE = "No note {}.\n"
 
 
 class ListedNote(NamedTuple):
@@ -74,22 +72,36 @@ def list_command(request: NoteRequest) -> str:
     return shlex.join(words)
 
 
-def describe_notes(request: NoteRequest) -> str:
+def describe_notes(request: NoteRequest, phrases: NotePhrases) -> str:
     """What notes are wanted, as the rest of "12 notes": "about bees with #garden"."""
     parts: list[str] = []
     if request.about:
-        parts.append(f"about {plain_name(request.about)}")
+        parts.append(phrases.about.format(value=plain_name(request.about)))
     if request.tag:
-        parts.append(f"with #{plain_name(request.tag)}")
+        parts.append(phrases.having.format(value=f"#{plain_name(request.tag)}"))
     if request.property:
-        parts.append(f"with {plain_name(request.property)}")
+        parts.append(phrases.having.format(value=plain_name(request.property)))
     if request.folder:
-        parts.append(f"in {plain_name(request.folder.rstrip('/'))}/")
+        parts.append(phrases.in_folder.format(value=plain_name(request.folder.rstrip("/"))))
     if request.note:
-        parts.append(f"that link to {plain_name(request.note)}")
+        parts.append(phrases.linking_to.format(value=plain_name(request.note)))
     if request.dates:
         parts.append(f", {plain_name(request.dates)}")
     return " ".join(parts).replace(" ,", ",")
+
+
+def count_of_notes(total: int, request: NoteRequest, phrases: NotePhrases) -> str:
+    """`12 notes about bees`."""
+    described = f"{phrases.notes(total)} {describe_notes(request, phrases)}"
+    return described.strip().replace(" ,", ",")
+
+
+def format_rest(left: int, request: NoteRequest, phrases: NotePhrases) -> str:
+    """That there are more notes, and the command that lists them all; empty if there are none."""
+    if left <= 0:
+        return ""
+    command = f"`{list_command(request)}`"
+    return f"\n{phrases.and_more_by.format(count=phrases.number(left), command=command)}\n"
 
 
 def listed_notes(call: FinishedCall) -> list[ListedNote]:
@@ -163,29 +175,31 @@ def answer_with_list(
     if not lists:
         return None
     last = lists[-1]
+    phrases = note_phrases(turn.asked)
     if last.error:
-        return OfflineAnswer(f"{first_upper(plain_name(lists[0].error))}\n", "nothing")
+        return explain_error(lists[0], phrases)
     if request.what:
-        return _answer_with_names(request.what, last)
+        return _answer_with_names(request.what, last, phrases)
     if "about" in last.arguments and not request.about:
         request = request._replace(folder="", about=request.folder)
     total = int(last.data.get("total", 0))
     if not total:
         return _answer_without_notes(request, turn)
     shown = listed_notes(last)
-    wanted = describe_notes(request)
-    head = f"{plural(total, 'note')} {wanted}".strip().replace(" ,", ",")
-    if request.kind == "count" and not wanted:
-        return OfflineAnswer(f"You have {plural(total, 'note')}.\n", "answer")
+    notes = count_of_notes(total, request, phrases)
+    if request.kind == "count" and not describe_notes(request, phrases):
+        return OfflineAnswer(f"{phrases.total_of.format(notes=notes)}\n", "answer")
+    before = offset_of_turn(request, page)
+    head = phrases.list_of.format(notes=notes)
     if request.limit and request.limit < total:
-        head = f"The {'newest ' if request.newest else ''}{len(shown)} of {head}"
-        total = offset_of_turn(request, page) + len(shown)
+        head = phrases.newest_of if request.newest else phrases.first_of
+        head = head.format(count=len(shown), notes=notes)
+        total = before + len(shown)
     elif page:
-        head = f"{head}, from {offset_of_turn(request, page) + 1}"
+        head = phrases.continued.format(notes=notes, first=before + 1)
     lines = [_line(request, note) for note in shown]
-    left = total - offset_of_turn(request, page) - len(shown)
-    rest = f"\nand {left:,} more: `{list_command(request)}`\n" if left > 0 else ""
-    return OfflineAnswer(f"{head}:\n\n{''.join(lines)}{rest}", "answer")
+    rest = format_rest(total - before - len(shown), request, phrases)
+    return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")
 
 
 def _line(request: NoteRequest, note: ListedNote) -> str:
@@ -201,9 +215,12 @@ def _line(request: NoteRequest, note: ListedNote) -> str:
 def _answer_without_notes(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer:
     """That there is no such note, with those that are near in meaning."""
     if _is_by_date(request):
-        return OfflineAnswer(f"{PHRASES[ENGLISH].nothing_in_period}\n", "nothing")
-    wanted = describe_notes(request)
-    missing = NO_NOTE.format(f"is {wanted}" if request.about else f"was found {wanted}".strip())
+        phrases_of_period = PHRASES[language_for(turn.asked, ())]
+        return OfflineAnswer(f"{phrases_of_period.nothing_in_period}\n", "nothing")
+    phrases = note_phrases(turn.asked)
+    missing = phrases.none_about if request.about else phrases.none_found
+    missing = f"{missing.format(wanted=describe_notes(request, phrases))}\n"
+    missing = missing.replace(" .", ".").replace(" ,", ",")
     near: dict[str, QuoteSource] = {}
     for call in turn.calls_of(SEARCH_TOOL):
         for excerpt in call.excerpts:
@@ -212,25 +229,26 @@ def _answer_without_notes(request: NoteRequest, turn: AskedTurn) -> OfflineAnswe
         return OfflineAnswer(missing, "nothing")
     nearest = [ListedNote(each.title, "", each) for each in list(near.values())[:3]]
     lines = "".join(f"- {format_note(note)}\n" for note in nearest)
-    return OfflineAnswer(f"{missing}Nearest in meaning:\n\n{lines}", "most_likely")
+    return OfflineAnswer(f"{missing}{phrases.nearest}\n\n{lines}", "most_likely")
 
 
-def _answer_with_names(what: str, call: FinishedCall) -> OfflineAnswer:
+def _answer_with_names(what: str, call: FinishedCall, phrases: NotePhrases) -> OfflineAnswer:
     """The tags or folders, with how many notes have each."""
     counts: Mapping[str, int] = call.data.get("notes", {})
     total = int(call.data.get("total", 0))
+    is_tags = what == "tags"
     if not total:
-        return OfflineAnswer(f"Your notes have no {what}.\n", "nothing")
-    mark = "#" if what == "tags" else ""
+        return OfflineAnswer(f"{phrases.no_tags if is_tags else phrases.no_folders}\n", "nothing")
+    mark = "#" if is_tags else ""
     names = [
-        f"{mark}{plain_name(name) or 'the top folder'} ({count:,})"
+        f"{mark}{plain_name(name) or phrases.top_folder} ({phrases.number(count)})"
         for name, count in _first(counts, MOST_NAMES)
     ]
-    rest = f", and {total - len(names):,} more" if total > len(names) else ""
-    return OfflineAnswer(
-        f"{plural(total, what.removesuffix('s'))}, with their notes: {', '.join(names)}{rest}\n",
-        "answer",
-    )
+    if total > len(names):
+        names.append(phrases.and_more.format(count=phrases.number(total - len(names))))
+    head = phrases.tags if is_tags else phrases.folders
+    said = head.format(count=phrases.number(total), names=", ".join(names))
+    return OfflineAnswer(f"{said}\n", "answer")
 
 
 def _first(counts: Mapping[str, int], most: int) -> Sequence[tuple[str, int]]:

@@ -10,7 +10,9 @@ from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
+from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.request_phrases import request_phrases
 
 # Notes of a subject, and headings of one note; of each of several notes
 MOST_NOTES = 3
@@ -81,18 +83,23 @@ def answer_with_outline(
     """The headings with the sentences that cover most of the text below them."""
     excerpts = _without_properties(_excerpts_of_notes(request, turn))
     paths = list(dict.fromkeys(excerpt.path for excerpt in excerpts))[:MOST_NOTES]
+    texts = [excerpt.text for excerpt in excerpts]
+    phrases = request_phrases(turn.asked, texts)
+    of_notes = note_phrases(turn.asked, texts)
+    most = MOST_HEADINGS if len(paths) == 1 else MOST_HEADINGS_OF_SEVERAL
     outlines: list[str] = []
     for path in paths:
         note = [excerpt for excerpt in excerpts if excerpt.path == path]
-        outline = _outline(note, MOST_HEADINGS if len(paths) == 1 else MOST_HEADINGS_OF_SEVERAL)
+        outline = _outline(note, most, of_notes)
         if outline:
             title = plain_name(note[0].title)
-            outlines.append(f"Outline of {title}, with its key lines:\n\n{outline}")
+            outlines.append(f"{phrases.outline.format(name=title)}\n\n{outline}")
     if not outlines:
         return None
-    if len(outlines) > 1:
-        subject = plain_name(request.about or request.note)
-        outlines.insert(0, f"{len(outlines)} notes about {subject}.\n")
+    subject = plain_name(request.about or request.note)
+    if len(outlines) > 1 and subject:
+        head = phrases.outlines.format(notes=of_notes.notes(len(outlines)), name=subject)
+        outlines.insert(0, f"{head}\n")
     return OfflineAnswer("\n".join(outlines), "answer")
 
 
@@ -118,7 +125,7 @@ def _without_properties(excerpts: Sequence[QuoteSource]) -> list[QuoteSource]:
     ]
 
 
-def _outline(note: Sequence[QuoteSource], most: int) -> str:
+def _outline(note: Sequence[QuoteSource], most: int, phrases: NotePhrases) -> str:
     """The headings of a note, each with a key line below it; without headings the key lines."""
     sections: dict[str, list[QuoteSource]] = {}
     for excerpt in note:
@@ -134,7 +141,7 @@ def _outline(note: Sequence[QuoteSource], most: int) -> str:
             lines.append(f"- {line}")
     left = len(lines) - most
     if left > 0 and most == MOST_HEADINGS:
-        lines[most:] = [f"- and {left} more sections\n"]
+        lines[most:] = [f"- {phrases.and_more_sections.format(count=left)}\n"]
     return "".join(lines[: most + 1] if most == MOST_HEADINGS else lines[:most])
 
 

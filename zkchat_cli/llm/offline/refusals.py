@@ -9,19 +9,10 @@ from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.selection import select_quotes
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.text.request_phrases import RequestPhrases, request_phrases
 
 MOST_QUOTES = 3
-_ANY_MODEL = "Any language model can: add --model ollama/qwen3, or another (zkchat chat: /model)."
-REPLIES = {
-    "write": f"I cannot write: I quote your notes and am no language model. {_ANY_MODEL}",
-    "translate": f"I cannot translate: I quote your notes as they are. {_ANY_MODEL}",
-    "change": "I cannot change notes. A language model that calls tools can propose changes, and "
-    "asks you first: zkchat chat --unsafe --model ollama/qwen3.",
-    "remind": "zkchat has no reminders, with any model. It can remember a fact for later "
-    "conversations: /remember TEXT.",
-    "web": "I only know your notes, and no model in zkchat searches the web.",
-}
-NEAREST = "What your notes say about {}:"
+_MODEL = "--model ollama/qwen3"
 
 
 def next_refusal_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
@@ -39,7 +30,8 @@ def answer_with_refusal(
     request: NoteRequest, turn: AskedTurn, similarities: Similarities | None
 ) -> OfflineAnswer | None:
     """What cannot be done, which model could, and what the notes say about the subject."""
-    text = f"{REPLIES[request.task]}\n"
+    phrases = request_phrases(turn.asked)
+    text = f"{_refusal(request.task, phrases)}\n"
     excerpts = read_excerpts(turn.results)
     if not request.about or not excerpts:
         return OfflineAnswer(text, None)
@@ -48,8 +40,24 @@ def answer_with_refusal(
     if not ranked.is_answer:
         return OfflineAnswer(text, None)
     quotes = format_quotes(select_quotes(ranked.on_topic, MOST_QUOTES))
-    nearest = NEAREST.format(plain_name(request.about))
+    nearest = phrases.notes_say.format(name=plain_name(request.about))
     return OfflineAnswer(f"{text}\n{nearest}\n\n{quotes}", "most_likely")
+
+
+def _refusal(task: str, phrases: RequestPhrases) -> str:
+    """What cannot be done, and for which model it would work."""
+    any_model = phrases.any_model.format(option=_MODEL)
+    match task:
+        case "write":
+            return f"{phrases.cannot_write} {any_model}"
+        case "translate":
+            return f"{phrases.cannot_translate} {any_model}"
+        case "change":
+            return phrases.cannot_change.format(command=f"zkchat chat --unsafe {_MODEL}")
+        case "remind":
+            return phrases.cannot_remind.format(command="/remember TEXT")
+        case _:
+            return phrases.cannot_browse
 
 
 REFUSAL = RequestHandler(frozenset((SEARCH_TOOL,)), next_refusal_calls, answer_with_refusal)

@@ -4,10 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
-from zkchat_cli.llm.offline.asked_turn import AskedTurn
+from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.small_talk import QUOTE_MARKS
 from zkchat_cli.models.notes import Similarities
+from zkchat_cli.text.note_phrases import NotePhrases
+from zkchat_cli.text.patterns import lazy_pattern
 
 LIST_TOOL = "list_zk_documents"
 
@@ -22,9 +24,27 @@ class RequestHandler(NamedTuple):
     answer: Callable[[NoteRequest, AskedTurn, Similarities | None], OfflineAnswer | None]
 
 
-def first_upper(text: str) -> str:
-    """A text that begins a sentence."""
-    return text[:1].upper() + text[1:]
+def explain_error(call: FinishedCall, phrases: NotePhrases) -> OfflineAnswer:
+    """Why a call has failed: in the language of the question if it names what does not exist."""
+    problem = plain_name(call.error)
+    for pattern, sentence in _UNKNOWN_NAMES:
+        if found := pattern.match(problem):
+            said = [getattr(phrases, sentence).format(name=found["name"])]
+            for mark, names in _NEAR_NAMES:
+                before, _, known = found["rest"].partition(mark)
+                if known and not before.strip():
+                    said.append(getattr(phrases, names).format(names=known))
+            return OfflineAnswer(f"{' '.join(said)}\n", "nothing")
+    return OfflineAnswer(f"{problem[:1].upper()}{problem[1:]}\n", "nothing")
+
+
+_UNKNOWN_NAMES = (
+    (lazy_pattern(r"no note has the tag (?P<name>.+?)\. ?(?P<rest>.*)"), "no_tag"),
+    (lazy_pattern(r"no note has the folder (?P<name>.+?)\. ?(?P<rest>.*)"), "no_folder"),
+    (lazy_pattern(r"there is no note (?P<name>.+?)\. ?(?P<rest>.*)"), "no_note"),
+)
+_NEAR_NAMES = (("There are: ", "existing"), ("Nearest: ", "nearest_names"))
+"""The errors of the vault about names, and what follows them."""
 
 
 def plain_name(text: str) -> str:

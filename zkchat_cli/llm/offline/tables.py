@@ -14,23 +14,24 @@ from zkchat_cli.llm.offline.asked_turn import (
 )
 from zkchat_cli.llm.offline.note_lists import (
     ListedNote,
-    describe_notes,
+    count_of_notes,
     format_note,
+    format_rest,
     list_arguments,
-    list_command,
     listed_notes,
 )
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, find_quotes
 from zkchat_cli.llm.offline.request_handler import (
     LIST_TOOL,
     RequestHandler,
-    first_upper,
+    explain_error,
     plain_name,
 )
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
-from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.note_phrases import note_phrases
+from zkchat_cli.text.request_phrases import request_phrases
 from zkchat_cli.text.truncate import truncate
 
 # Rows and columns that fit a screen of 80 columns and 24 rows
@@ -40,6 +41,7 @@ LONGEST_CELL = 28
 LONGEST_ITEM = 110
 # A property that fewer notes have is no column, unless the user names it
 FEWEST_NOTES = 2
+FEWEST_ITEMS = 2
 SEPARATORS = (": ", " – ", " — ", " - ", " | ")
 # Properties that say nothing about the subject of a note
 NO_COLUMNS = frozenset(
@@ -59,7 +61,7 @@ def next_table_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
     if lists[-1].error and request.is_guess and len(lists) == 1:
         guess = request._replace(folder="", about=request.folder)
         return [WantedCall(LIST_TOOL, _arguments(guess))]
-    if _table_of_properties(request, lists[-1]) or turn.calls_of(READ_TOOL, SEARCH_TOOL):
+    if _columns(request, listed_notes(lists[-1])) or turn.calls_of(READ_TOOL, SEARCH_TOOL):
         return []
     return _calls_for_items(request, lists[-1])
 
@@ -87,16 +89,15 @@ def answer_with_table(
 ) -> OfflineAnswer | None:
     """A table of properties, or else of the items of a note's list."""
     lists = turn.calls_of(LIST_TOOL)
-    if lists and (table := _table_of_properties(request, lists[-1])):
+    if lists and (table := _table_of_properties(request, lists[-1], turn)):
         return OfflineAnswer(table, "answer")
     reads = [call for call in turn.calls_of(READ_TOOL) if not call.error]
     excerpts = [excerpt for call in reads for excerpt in call.excerpts]
-    table = _table_of_items(excerpts or read_excerpts(turn.documents))
+    table = _table_of_items(excerpts or read_excerpts(turn.documents), turn)
     if table:
         return OfflineAnswer(table, "answer")
     if turn.calls_of(READ_TOOL) and turn.calls_of(READ_TOOL)[-1].error:
-        error = turn.calls_of(READ_TOOL)[-1].error
-        return OfflineAnswer(f"{first_upper(plain_name(error))}\n", "nothing")
+        return explain_error(turn.calls_of(READ_TOOL)[-1], note_phrases(turn.asked))
     return None
 
 
@@ -106,20 +107,30 @@ def _named_columns(request: NoteRequest) -> list[str]:
     return [name.strip().casefold() for name in text.split(",") if name.strip()]
 
 
-def _table_of_properties(request: NoteRequest, call: FinishedCall) -> str:
-    """The notes with the properties that several of them have; empty if there are none."""
-    notes = listed_notes(call)
+def _columns(request: NoteRequest, notes: Iterable[ListedNote]) -> list[str]:
+    """The properties that the user names, or those that several notes have; none if no note has
+    any.
+    """
     counts = Counter(name for note in notes for name in note.properties if name not in NO_COLUMNS)
+    if not counts:
+        return []
     common = [name for name, count in counts.most_common() if count >= FEWEST_NOTES]
-    columns = (_named_columns(request) or common)[:MOST_COLUMNS]
-    if not columns or not counts:
+    return (_named_columns(request) or common)[:MOST_COLUMNS]
+
+
+def _table_of_properties(request: NoteRequest, call: FinishedCall, turn: AskedTurn) -> str:
+    """The notes with their properties; empty if they have none."""
+    notes = listed_notes(call)
+    columns = _columns(request, notes)
+    if not columns:
         return ""
     rows = [_row(note, columns) for note in notes]
     total = int(call.data.get("total", 0))
-    head = f"{plural(total, 'note')} {describe_notes(request)}".strip().replace(" ,", ",")
-    left = total - len(notes)
-    rest = f"\nand {left:,} more: `{list_command(request)}`\n" if left > 0 else ""
-    return f"{head}, with their properties:\n\n{_render(['note', *columns], rows)}{rest}"
+    of_notes = note_phrases(turn.asked)
+    phrases = request_phrases(turn.asked)
+    head = phrases.properties_of.format(notes=count_of_notes(total, request, of_notes))
+    rest = format_rest(total - len(notes), request, of_notes)
+    return f"{head}\n\n{_render([phrases.note, *columns], rows)}{rest}"
 
 
 def _row(note: ListedNote, columns: Iterable[str]) -> list[str]:
@@ -138,22 +149,26 @@ def _render(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table_of_items(excerpts: Sequence[QuoteSource]) -> str:
-    """The rows of a note's table, or the items of its lists; empty if it has neither."""
-    if not excerpts:
-        return ""
+def _items_of_lists(excerpts: Sequence[QuoteSource]) -> list[RankedQuote]:
+    """The items of a note's lists, each by itself."""
     languages = words.detect_languages(excerpt.text for excerpt in excerpts)
     quotes = find_quotes(excerpts, languages, max_group=0)
-    items = [
+    return [
         quote
         for quote in quotes
         if quote.passage.kind == "item" and not quote.passage.is_below_heading
     ]
-    if len(items) < 2:
+
+
+def _table_of_items(excerpts: Sequence[QuoteSource], turn: AskedTurn) -> str:
+    """The items of a note's lists; empty if it has none."""
+    items = _items_of_lists(excerpts)
+    if len(items) < FEWEST_ITEMS:
         return ""
     title = plain_name(excerpts[0].title)
+    phrases = request_phrases(turn.asked)
     separator = _common_separator(items)
-    columns = ["item", "text"] if separator else [plain_name(items[0].section[-1])]
+    columns = [phrases.item, phrases.text] if separator else [plain_name(items[0].section[-1])]
     rows: list[list[str]] = []
     for item in items[:MOST_ROWS]:
         first, _, second = item.text.partition(separator) if separator else (item.text, "", "")
@@ -161,8 +176,12 @@ def _table_of_items(excerpts: Sequence[QuoteSource]) -> str:
         cells = [truncate(plain_name(cell).replace("|", "/"), LONGEST_ITEM) for cell in cells]
         rows.append([*cells[:-1], f"{cells[-1]} [{item.sources[0]}]"])
     left = len(items) - len(rows)
-    rest = f"\nand {left:,} more in {title}\n" if left > 0 else ""
-    return f"The items of {title}:\n\n{_render(columns, rows)}{rest}"
+    head = phrases.items_of.format(name=title)
+    rest = ""
+    if left > 0:
+        of_notes = note_phrases(turn.asked)
+        rest = f"\n{of_notes.and_more_in.format(count=of_notes.number(left), name=title)}\n"
+    return f"{head}\n\n{_render(columns, rows)}{rest}"
 
 
 def _common_separator(items: Sequence[RankedQuote]) -> str:
