@@ -52,8 +52,8 @@ def test_note_text_cannot_fake_a_file_header() -> None:
             "\u2764\ufe0f 👩\u200d🔬 葛\U000e0100 می\u200cخواهم",
             "\u2764\ufe0f 👩\u200d🔬 葛\U000e0100 می\u200cخواهم",
         ),
-        ("a\ufe0f\ufe01\ufe02b", "a\ufe0f<2 unseen characters>b"),
-        ("\u200d\u200c\u200d", "\u200d<2 unseen characters>"),
+        ("a\ufe0f\ufe01\ufe02b", "a<3 unseen characters>b"),
+        ("\u200d\u200c\u200d", "<3 unseen characters>"),
     ],
 )
 def test_invisible_changes_are_reported(text: str, told: str) -> None:

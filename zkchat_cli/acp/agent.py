@@ -33,7 +33,7 @@ from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped, wait_for
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.slash.base import CommandResult
-from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.edit.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
 from zkchat_cli.vault.edit.transaction import Change
@@ -314,7 +314,7 @@ class NoteAgent:
         files = [schema.ToolCallLocation(path=each.path) for each in content if each.type == "diff"]
         wanted = schema.ToolCallUpdate(
             tool_call_id=self._call.id,
-            title=change.summary,
+            title=reveal_invisible(change.summary),
             kind="edit",
             content=content,
             locations=files,

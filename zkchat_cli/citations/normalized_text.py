@@ -14,10 +14,10 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from zkchat_cli.citations.accents import Accents, bare_letter
-from zkchat_cli.citations.hidden_characters import without_hidden
 from zkchat_cli.citations.quotable_words import SPACELESS, UNIT
 from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.plain_text import BLOCK_TAGS, ENTITY
+from zkchat_cli.text.hidden_characters import without_hidden
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
 

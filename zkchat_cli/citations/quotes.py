@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 from zkchat_cli.citations.blocks import Blocks
 from zkchat_cli.citations.cut_passages import QuotedPassage, is_cut
 from zkchat_cli.citations.cut_sentences import negates_list
-from zkchat_cli.citations.hidden_characters import has_unusual_hidden
 from zkchat_cli.citations.nearest_words import Wording, find_nearest, fold_in_place
 from zkchat_cli.citations.normalized_text import (
     NormalizedText,
@@ -28,6 +27,7 @@ from zkchat_cli.citations.word_search import find_in_order, find_words, lacks_ac
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models.citations import QuoteRemark
 from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.text.hidden_characters import has_unusual_hidden
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
 from zkchat_cli.vault.sections import ChunkHeading, chunk_headings

@@ -6,6 +6,7 @@ from functools import partial
 from zkchat_cli.gui.panel import Panel
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.vault.edit.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.text import StyledLine, styled_line
@@ -27,7 +28,7 @@ class PanelApproval:
         lines = list(diff_lines(change.diff))
         if change.note:
             lines.insert(0, styled_line(change.note, "yellow"))
-        return ALLOWED if self._ask(f"{change.summary}?", lines) else DECLINED
+        return ALLOWED if self._ask(f"{reveal_invisible(change.summary)}?", lines) else DECLINED
 
     def approve_call(self, call: ToolCall) -> Decision:
         """Ask about a call of an external tool."""

@@ -9,6 +9,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.gui.transcript import PAGE, TranscriptPage, render_page
 from zkchat_cli.models.conversations import ConversationOverview
 from zkchat_cli.models.messages import ZkChatMessage, split_into_exchanges
+from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.stored_items import MAX_LISTED, filter_by_title
 from zkchat_cli.views.text import StyledLine, styled_line
 
@@ -38,7 +39,7 @@ def read_conversation(session: ZkChatSession) -> LoadedConversation:
     return LoadedConversation(
         exchanges,
         render_page(exchanges),
-        title or "New conversation",
+        sanitize_name(title or "New conversation"),
         session.runtime.speaker_label,
     )
 

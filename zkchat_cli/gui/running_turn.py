@@ -11,6 +11,7 @@ from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.gui.budget_label import BudgetLabel
 from zkchat_cli.gui.transcript import TranscriptView
 from zkchat_cli.llm.stop_signal import raise_if_stopped
+from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.live_budget import LiveBudget
 from zkchat_cli.views.turn_steps import tool_line
 
@@ -62,7 +63,7 @@ class RunningTurn:
             case events.Notice(message, hint):
                 self._notices.append(on_one_line(message, hint))
             case events.ToolCallStarted(call):
-                self._state.setText(f"{call.name} …")
+                self._state.setText(f"{sanitize_name(call.name)} …")
             case _:
                 note = _step_note(event)
                 if note:

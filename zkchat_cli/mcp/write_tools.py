@@ -77,7 +77,7 @@ def _add_write_tool(
 
     def ask(change: Annotated[Change, Resolve(propose)]) -> Elicit[Approval]:
         shown = (
-            f"Change your notes: {change.summary}?",
+            f"Change your notes: {reveal_invisible(change.summary)}?",
             change.note,
             reveal_invisible(change.diff),
         )

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.llm.base import MAX_TOOL_NAME, wire_name
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.sanitize import sanitize
+from zkchat_cli.text.sanitize import sanitize_name, sanitize_shown
 from zkchat_cli.text.truncate import truncate
 
 # Most tools of a server that are offered
@@ -60,7 +60,8 @@ def find_offered_tools(
         if key in tools or not _can_be_offered(name, each):
             wrong.append(each.name)
             continue
-        description = sanitize(truncate(each.description or each.title or "", MAX_DESCRIPTION))
+        described_as = each.description or each.title or ""
+        description = sanitize_shown(truncate(described_as, MAX_DESCRIPTION))
         tools[key] = OfferedTool(name, each.name, description, each.input_schema)
     missing = set(allowed or ()) - {each.name for each in described}
     problems = _problems(wrong, missing, has_too_many=len(tools) > MAX_TOOLS)
@@ -70,7 +71,7 @@ def find_offered_tools(
 def _problems(wrong: list[str], missing: set[str], *, has_too_many: bool) -> list[str]:
     problems = []
     if wrong:
-        names = truncate(sanitize(", ".join(wrong)), MAX_NAMES)
+        names = truncate(sanitize_name(", ".join(wrong)), MAX_NAMES)
         problems.append(
             f"{names} cannot be offered: a name, or what it takes, is too long or wrong"
         )

@@ -10,7 +10,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.terminal.job_control import termios
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.edit.approval import (
     ALLOWED,
@@ -81,7 +81,10 @@ class ApprovalPrompt:
         is_for_all = self._for_all is DECLINED_ALL or change.memory_file is None
         if self._for_all is not None and is_for_all:
             return self._for_all
-        text = self._ask(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
+        text = self._ask(
+            f"{reveal_invisible(change.summary)}?",
+            "y/N, a: all of this turn, or the reason why not",
+        )
         if text == STOPPED:
             self._for_all = DECLINED_ALL
         elif text.lower() in ALL:
@@ -137,7 +140,7 @@ def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Scr
     if isinstance(event, events.ChangeDecided):
         screen.print(f"  {event.told}", "dim" if event.made else "yellow")
         return
-    screen.print(f"  {event.summary}", "bold")
+    screen.print(f"  {reveal_invisible(event.summary)}", "bold")
     if event.note:
         screen.print(f"  {event.note}", "yellow")
     screen.show(diff_lines(event.diff))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from zkchat_cli.terminal.column_layout import Spans, break_lines, joined_text, lay_out
 from zkchat_cli.terminal.palette import Palette, choose_palette
-from zkchat_cli.text.sanitize import sanitize
+from zkchat_cli.text.sanitize import sanitize, sanitize_shown
 from zkchat_cli.views.text import StyledLine, spoken_text, time_left
 
 # Importing rich takes 40 ms
@@ -157,7 +157,7 @@ class Screen:
 
     def write(self, text: str, *styles: str) -> None:
         """Write text to stdout, sanitized, in these styles if the screen has any."""
-        safe = sanitize(text)
+        safe = sanitize(text) if self.columns is None else sanitize_shown(text)
         if self.color and styles and safe.strip():
             body = safe.rstrip("\n")
             line_ends = safe[len(body) :]
@@ -195,7 +195,7 @@ class Screen:
         if self.err_is_terminal:
             columns = self.columns or terminal_columns
             text = break_lines(text, columns())
-        self.err.write(sanitize(text) + "\n")
+        self.err.write(sanitize_shown(text) + "\n")
         self.err.flush()
 
     def progress(self, text: str) -> None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from zkchat_cli.text.hidden_characters import find_unneeded, without_unneeded
 from zkchat_cli.text.patterns import lazy_pattern
 
 _PICTURES: dict[int, str] = {c: chr(0x2400 + c) for c in range(32) if chr(c) not in "\n\t"} | {
@@ -21,13 +22,6 @@ _PICTURES |= dict.fromkeys(
     (*range(0x80, 0xA0), *_BIDI, *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000)), "\ufffd"
 )
 _CONTROL = lazy_pattern(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-_INVISIBLE = lazy_pattern(
-    "(?:[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e00ff]"
-    "|(?<=[\u200c\u200d])[\u200c\u200d]|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef])+"
-)
-"""Characters without width, which can hide whole sentences. A single joiner or variation selector
-is normal in emoji and some scripts; several in a row are not.
-"""
 
 
 def sanitize(text: str) -> str:
@@ -57,10 +51,15 @@ def show_controls_in(value: Any) -> Any:
 
 
 def sanitize_name(name: str) -> str:
-    """A name on one line, with newlines and tabs visible too: a file name must not add lines to a
-    list.
+    """A name on one line, with newlines and tabs visible, too, because a file name must not add
+    lines to a list, and without characters that do not show and that it does not need.
     """
-    return sanitize(name).replace("\n", "\u240a").replace("\t", "\u2409")
+    return sanitize_shown(name).replace("\n", "\u240a").replace("\t", "\u2409")
+
+
+def sanitize_shown(text: str) -> str:
+    """`sanitize` without the characters that do not show and that the text does not need."""
+    return without_unneeded(sanitize(text))
 
 
 def is_safe_name(name: str) -> bool:
@@ -72,12 +71,28 @@ def reveal_invisible(text: str) -> str:
     """`sanitize` with invisible characters shown as `<U+200B>` or `<120 unseen characters>`, for
     changes that the user has to approve.
     """
-    return _INVISIBLE.sub(_reveal, sanitize(text))
+    safe = sanitize(text)
+    pieces: list[str] = []
+    end = 0
+    for run in _runs(find_unneeded(safe)):
+        pieces += [safe[end : run.start], _describe_hidden(safe[run.start : run.stop])]
+        end = run.stop
+    return "".join([*pieces, safe[end:]])
 
 
-def _reveal(found: re.Match[str]) -> str:
+def _runs(places: Iterable[int]) -> list[range]:
+    """Places that follow each other, as ranges."""
+    runs: list[range] = []
+    for place in places:
+        if runs and runs[-1].stop == place:
+            runs[-1] = range(runs[-1].start, place + 1)
+        else:
+            runs.append(range(place, place + 1))
+    return runs
+
+
+def _describe_hidden(characters: str) -> str:
     """What is shown instead of invisible characters."""
-    characters = found[0]
     if len(characters) == 1:
         return f"<U+{ord(characters):04X}>"
     return f"<{len(characters)} unseen characters>"

@@ -13,6 +13,7 @@ from zkchat_cli.cli.graph_output import FormatOption, NotesOption, check_format,
 from zkchat_cli.cli.text_output import OutputOption
 from zkchat_cli.errors import nearest_names, on_one_line
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.views.text import StyledLine, StyledSpan, describe_semantic_status, styled_line
 
 if TYPE_CHECKING:
@@ -331,7 +332,7 @@ def _apply_fixes(ctx: CommandContext, notes: "Vault", change: "Change", *, yes: 
     if not yes and not can_ask:
         return False
     summary = f"{change.summary[:1].upper()}{change.summary[1:]}"
-    confirm(f"{summary}?", "vault broken --fix", yes=yes)
+    confirm(f"{reveal_invisible(summary)}?", "vault broken --fix", yes=yes)
     notes.editor.apply(change)
     return True
 
