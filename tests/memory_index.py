@@ -16,6 +16,7 @@ from typing import Any
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.bm25 import Bm25
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.languages import language_of_surroundings, main_language, written_language
 from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault import filesystem
@@ -118,8 +119,8 @@ class Contents:
     def allows(self, note: MemoryNote, wanted: NoteFilter | None) -> bool:
         if wanted is None:
             return True
-        tags = [words.fold(tag) for tag in note.content.parsed.tags]
-        path = words.fold(note.path)
+        tags = [fold(tag) for tag in note.content.parsed.tags]
+        path = fold(note.path)
 
         def has(tag: str) -> bool:
             return any(each == tag or each.startswith(f"{tag}/") for each in tags)

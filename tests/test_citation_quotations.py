@@ -19,7 +19,7 @@ from zkchat_cli.citations.sources import CitableSources
 from zkchat_cli.citations.verify import verify_citations
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
-from zkchat_cli.text.words import fold
+from zkchat_cli.text.case_folder import fold
 
 HOUSE = """# House
 The house was painted red in 1950 and cost 14,200 euros. It used 5,100 kWh a year.

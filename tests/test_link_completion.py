@@ -8,7 +8,7 @@ from factories import open_vault
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.text.words import fold
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.vault.links.note_completer import Completion, FuzzyMatcher
 from zkchat_cli.vault.vault import Vault
 

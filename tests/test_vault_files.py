@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.text_decoder import decode
 from zkchat_cli.vault.vault import Vault
 
 
@@ -172,8 +173,31 @@ def test_an_unreadable_file_says_why(root):
         (b"plain", "plain", None),
         (b"\xef\xbb\xbfmarked", "marked", None),
         (b"a\r\nb\rc", "a\nb\nc", None),
-        (b"caf\xe9", "caf\ufffd", "not UTF-8, read with replacement characters"),
-        (b"\xff\xfex", "\ufffd\ufffdx", "not UTF-8, read with replacement characters"),
+        (b"caf\xe9", "café", "Windows-1252 instead of UTF-8, decoded"),
+        ("“Grüße”\r\n".encode("cp1252"), "“Grüße”\n", "Windows-1252 instead of UTF-8, decoded"),
+        # One wrong byte in UTF-8
+        (
+            "Grüße".encode() + b"\xe9",
+            "Grüße\ufffd",
+            "not UTF-8, read with replacement characters",
+        ),
+        # Cyrillic in Windows-1251, and Chinese in GBK
+        *(
+            (raw, raw.decode("utf-8", "replace"), "not UTF-8, read with replacement characters")
+            for raw in ("Привет, мир".encode("cp1251"), "今天天气很好".encode("gbk"))
+        ),
+        (
+            b"\xff\xfe" + "🍅\r\nö".encode("utf-16-le"),
+            "🍅\nö",
+            "UTF-16 instead of UTF-8, decoded",
+        ),
+        (
+            b"\xfe\xff" + "Łódź".encode("utf-16-be"),
+            "Łódź",
+            "UTF-16 instead of UTF-8, decoded",
+        ),
+        ("ö".encode("utf-32"), "ö", "UTF-32 instead of UTF-8, decoded"),
+        (b"\xff\xfex", "\ufffd", "UTF-16 with errors, read with replacement characters"),
         (b"a\0b", "a\ufffdb", "contains NUL characters, replaced"),
         (
             b"\xe9\0",
@@ -183,4 +207,4 @@ def test_an_unreadable_file_says_why(root):
     ],
 )
 def test_any_bytes_are_decoded(raw, text, problem):
-    assert filesystem.decode(raw) == (text, problem)
+    assert decode(raw) == (text, problem)

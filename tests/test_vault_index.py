@@ -110,7 +110,7 @@ def test_problems_stay_until_they_are_fixed(notes):
     expected = (
         "odd.md: front matter is not valid YAML (did not find expected ',' or ']'), read as text",
     )
-    old = ("old.md: not UTF-8, read with replacement characters",)
+    old = ("old.md: Windows-1252 instead of UTF-8, decoded",)
     assert notes.vault.refresh().problems == expected + old
     assert notes.vault.refresh().problems == expected + old
     notes.vault.close()  # a new process sees them too

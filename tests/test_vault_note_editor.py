@@ -137,8 +137,11 @@ def test_an_ambiguous_heading_is_refused(notes: Callable[..., Vault]) -> None:
 
 
 def test_damaged_large_and_other_files_are_not_edited(notes: Callable[..., Vault]) -> None:
-    vault = notes({"A.md": b"\xff\xfeodd", "B.md": b"x" * 10_000_001, "c.txt": "x", "D.md": "x"})
-    assert "is not UTF-8" in refused(lambda: vault.editor.append("A.md", "x"))
+    files = {"B.md": b"x" * 10_000_001, "c.txt": "x", "D.md": "x", "West.md": b"caf\xe9"}
+    vault = notes({"A.md": "ö".encode("utf-16"), "Odd.md": b"\xff\x81", **files})
+    assert "it is UTF-16, not UTF-8" in refused(lambda: vault.editor.append("A.md", "x"))
+    assert "it is Windows-1252, not" in refused(lambda: vault.editor.append("West.md", "x"))
+    assert "it is not UTF-8" in refused(lambda: vault.editor.append("Odd.md", "x"))
     assert "larger than 10 MB" in refused(lambda: vault.editor.append("B.md", "x"))
     assert "is not a note" in refused(lambda: vault.editor.append("c.txt", "x"))
     assert "is hidden" in refused(lambda: vault.editor.rename("D.md", ".md"))

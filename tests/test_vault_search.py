@@ -208,6 +208,42 @@ def library(tmp_path):
     made.notes.vault.close()
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Ripe 🍅 and beans", "🍅"),
+        ("Ripe 🍅 and beans", "ripe 🍅"),
+        ("- [x] Call Ola ✅", "✅"),
+        ("I ❤️ it", "❤"),
+        ("Good 👍🏽", "👍"),
+        ("She codes 👩‍💻", "💻"),
+        ("Trip 🇳🇴", "🇳🇴"),
+        ("Step 1️⃣ first", "1️⃣"),
+    ],
+)
+def test_an_emoji_is_a_word(library, text, query):
+    library(a=text, b="Beans, norway 🥕 🇸🇪 🇴🇳 ❌ and step 1")
+    assert library.search(query)[0] == "a"
+    library({"🍅 Sauce.md": "Cook it."})
+    assert library.search("🍅 sauce")[0] == "🍅 Sauce"
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "others"),
+    [
+        ("state-of-the-art", "A state-of-the-art oven.", ["State of the art", "Art of the state"]),
+        ("state-of-the-art models", "Models: a state-of-the-art one.", ["Art models of a state"]),
+        ("to-do", "A to-do app, with a long text. " + "It has words. " * 60, ["Do to", "What to"]),
+        ("e-mail", "Write an e-mail.", ["Mail", "Mail e"]),
+        ("max_open_files", "Set max_open_files.", ["Open files max", "Max files"]),
+        ("input/output errors", "Read input/output errors.", ["Output input errors"]),
+    ],
+)
+def test_the_note_with_a_joined_word_comes_first(library, query, text, others):
+    library(Right=text, **dict.fromkeys(others, "It is short."))
+    assert library.search(query)[0] == "Right"
+
+
 FILLER = "Zebra crossings are painted with care, and a zebra has stripes. "
 
 
@@ -299,6 +335,17 @@ def test_a_note_linked_from_an_outstanding_hit_rises(library):
         ("naive cafe", "NAÏVE CAFÉ"),
         ("cafe\u0301", "café"),
         ("Straße", "STRASSE"),
+        ("in Łódź", "Lodz"),
+        ("auf ÆRØ", "Aero"),
+        ("Ørsted", "orsted"),
+        ("Orsted", "Ørsted"),
+        ("Đà Nẵng", "da nang"),
+        ("Ħamrun", "hamrun"),
+        ("Ísafjörður, Þór", "isafjordur thor"),
+        ("l’œuvre", "oeuvre"),
+        ("Diyarbakır, İzmir", "diyarbakir izmir"),
+        ("Ґанок", "ганок"),
+        ("Qurʾān", "quran"),
     ],
 )
 def test_diacritics_and_case_do_not_matter(library, text, query):

@@ -7,7 +7,8 @@ from functools import cached_property, lru_cache
 
 from zkchat_cli.citations import clause_words, hedges, negations, quantities, restrictions
 from zkchat_cli.citations.word_tables import WordTable, own_words, read_tokens, words_for
-from zkchat_cli.text.words import STOPWORDS, fold, language_of
+from zkchat_cli.text.case_folder import fold
+from zkchat_cli.text.words import STOPWORDS, language_of
 
 
 def _any_language(table: Mapping[str, str] | str) -> "cached_property[WordTable]":

@@ -12,9 +12,10 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.literals import is_literal
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.words import CJK_CHARACTER, STOPWORDS, content_terms, fold
+from zkchat_cli.text.words import CJK_CHARACTER, STOPWORDS, content_terms
 
 BLOCK_BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+#|]|\d{1,9}[.)]))")
 LEAST_SHARE = 0.5

@@ -12,8 +12,9 @@ from itertools import count
 
 from zkchat_cli.errors import UsageError, nearest_names
 from zkchat_cli.models.facts import Fact
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.words import STOPWORDS, fold, written_words
+from zkchat_cli.text.words import STOPWORDS, written_words
 
 MAX_KEY = 48
 MAX_NAME_WORDS = 6

@@ -26,6 +26,7 @@ from zkchat_cli.references.file_imports import find_imports
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.text_decoder import decode
 
 # The user's memory file for all vaults, in the configuration folder
 USER_FILE = "ZKCHAT.md"
@@ -78,7 +79,7 @@ def read_memory_file(
     if is_cut:
         whole_lines = raw[: raw.rfind(b"\n") + 1]
         raw = whole_lines or raw
-    text, problem = filesystem.decode(raw)
+    text, problem = decode(raw)
     if problem:
         warn(f"memory: {name} is {problem}", "")
     text = text.strip()

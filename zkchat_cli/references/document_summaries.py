@@ -15,11 +15,12 @@ from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, blocks, table_rows
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.references.summary_cache import SummaryCache, summary_key
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import ends_as_sentence
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import STOPWORDS, count_words, fold
+from zkchat_cli.text.words import STOPWORDS, count_words
 from zkchat_cli.vault.vault import Vault
 
 SUMMARY_LENGTH = 100

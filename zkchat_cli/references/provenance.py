@@ -12,7 +12,7 @@ from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.references.documents import aggregate_documents, document_key
-from zkchat_cli.text.words import fold
+from zkchat_cli.text.case_folder import fold
 
 
 class DocumentMention(NamedTuple):

@@ -6,9 +6,10 @@ from itertools import chain
 
 from zkchat_cli.markdown import inline
 from zkchat_cli.summarization.stated_numbers import find_numbers
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.numbers import may_count
-from zkchat_cli.text.words import STOPWORDS, detect_language, fold, stem, terms
+from zkchat_cli.text.words import STOPWORDS, detect_language, stem, terms
 
 _SOURCE = re.compile(r"\[(\d{1,6}(?:\s?[,;]\s?\d{1,6}){0,20})\]")
 # A capitalized word that does not begin a line or a sentence

@@ -1,5 +1,5 @@
-"""Words made of signs, such as `$@`, `C++` and `.env`, and web addresses: what a tokenizer of
-letters and digits would lose or tear apart.
+"""Words made of signs, such as `$@`, `C++` and `.env`, emoji, and web addresses: what a tokenizer
+of letters and digits would lose or tear apart.
 
 A literal is a term of its own beside the words of a text. An address is only a literal, because its
 parts are no words: "foo" does not find https://example.com/foo-bar, but "example.com" does. A term
@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from zkchat_cli.text.emoji import find_emoji
 from zkchat_cli.text.patterns import lazy_pattern
 
 _MARK = "\ue000"
@@ -94,9 +95,9 @@ def separate_literals(text: str) -> SeparatedText:
     """The words and the literals of a text. An address is found by its host, by its first folders,
     and as a whole.
     """
+    found = find_emoji(text)
     if not _SIGN_IN_WORD.search(text):
-        return SeparatedText(text, [])
-    found: list[str] = []
+        return SeparatedText(text, [_MARK + each for each in found])
     plain = text
     if has_address(text):
         spans = list(_address_spans(text))

@@ -6,13 +6,13 @@ queries.
 """
 
 import string
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.literals import (
     find_literals,
     is_literal,
@@ -111,17 +111,6 @@ _LATIN_LETTER = lazy_pattern(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 # "don't" is one word; "don't2" is not, because the index has "don" and "t2"
 _ASCII_RUN = lazy_pattern(r"[a-z0-9]+(?:'[a-z]++(?![0-9]))*")
 _HALF = lazy_pattern("[\ud800-\udfff]")
-_DIACRITICS = lazy_pattern("[\u0300-\u034e\u0350-\u036f\xad\u200c\u200d\u2060\ufeff]++")
-"""Combining and invisible characters, such as soft hyphens and joiners, which do not change a word.
-"""
-
-_RARE_DIACRITICS = lazy_pattern(
-    "[\u0483-\u1dff\u20d0-\u20f0\u2cef-\u2dff\u302a-\u302f\u3099\u309a\ua66f-\uabed\ufb1e\ufe20-\ufe2f\U000101fd-\U0001e94a]"
-)
-"""Ranges with all other combining characters and many that are not. Searching for these first makes
-folding twice as fast.
-"""
-
 _WORD = lazy_pattern(
     rf"[{CJK}]+|[\u0900-\u0963\u0966-\u0dff]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]++(?!\d))*"
 )
@@ -159,20 +148,6 @@ def join_surrogates(text: str) -> str:
 def normalize_line_ends(text: str) -> str:
     r"""`text` with `\n` at the end of each line, instead of `\r\n` or `\r`."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def fold(text: str) -> str:
-    """`text` without case and diacritics, for comparison: `Équipe` and `equipe` are the same
-    word.
-    """
-    if text.isascii():
-        return text.lower()
-    # First `𝓐` to `A`, then `A` to `a`
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    bare = _DIACRITICS.sub("", decomposed)
-    if _RARE_DIACRITICS.search(bare):
-        bare = "".join(character for character in bare if not unicodedata.combining(character))
-    return unicodedata.normalize("NFC", bare)
 
 
 def terms(text: str) -> list[str]:

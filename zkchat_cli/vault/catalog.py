@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.dates import Period, find_period
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
@@ -78,7 +78,7 @@ class NoteCatalog:
         below = posixpath.normpath(replace_surrogates(folder).strip().strip("/"))
         if below == ".":
             below = ""
-        wanted_tag = words.fold(replace_surrogates(tag).strip().strip("#/"))
+        wanted_tag = fold(replace_surrogates(tag).strip().strip("#/"))
         allowed = NoteFilter(
             folder=below,
             tags=(wanted_tag,) if wanted_tag else (),
@@ -129,7 +129,7 @@ class NoteCatalog:
     def _refuse_unknown_tag(self, written: str, tag: str) -> None:
         """Raises VaultError if no note has the folded tag or one nested in it."""
         known = self.tags()
-        if tag and not _has_nested(tag, map(words.fold, known)):
+        if tag and not _has_nested(tag, map(fold, known)):
             raise _unknown_name("tag", written, known)
 
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from itertools import accumulate
 from pathlib import Path, PurePath
-from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
+from zkchat_cli.vault.text_decoder import decode, has_mark
 
 # Bytes of a note: a larger one would take a minute to index
 LARGEST_NOTE = 10_000_000
@@ -226,7 +226,7 @@ def read_text(root: Path, relative_path: str) -> str:
             f"{short_path(relative_path)} in the vault {root} cannot be read: {reason(e)}",
             HOW_TO_SEARCH,
         ) from e
-    if b"\0" in raw and not relative_path.lower().endswith(NOTE_SUFFIXES):
+    if b"\0" in raw and not has_mark(raw) and not relative_path.lower().endswith(NOTE_SUFFIXES):
         raise VaultError(
             f"{short_path(relative_path)} is not a text file", "Only text can be read."
         )
@@ -239,27 +239,6 @@ def read_note(root: Path, relative_path: str) -> tuple[bytes, str | None]:
         return read_file(f"{root}/{relative_path}", LARGEST_NOTE), None
     except OSError as e:
         return b"", f"not read: {reason(e)}"
-
-
-class DecodedText(NamedTuple):
-    """A text, and what was wrong with its bytes; None if nothing was."""
-
-    text: str
-    problem: str | None
-
-
-def decode(raw: bytes) -> DecodedText:
-    """The text, with `\\n` line ends and without a byte order mark, and what is wrong with it."""
-    problems: list[str] = []
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = raw.decode("utf-8-sig", "replace")
-        problems.append("not UTF-8, read with replacement characters")
-    if "\0" in text:
-        text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
-        problems.append("contains NUL characters, replaced")
-    return DecodedText(normalize_line_ends(text), "; ".join(problems) or None)
 
 
 def short_path(path: str) -> str:

@@ -9,6 +9,7 @@ from zkchat_cli.errors import VaultError
 from zkchat_cli.text import words
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.front_matter import MAX_CHARACTERS, read_front_matter
+from zkchat_cli.vault.text_decoder import decode, has_mark
 
 
 def read_properties(root: Path, relative_path: str) -> Mapping[str, tuple[str, ...]]:
@@ -16,9 +17,10 @@ def read_properties(root: Path, relative_path: str) -> Mapping[str, tuple[str, .
     with suppress(OSError, VaultError):
         file = filesystem.resolve_inside(root, relative_path)
         head = fileio.read_beginning(file, MAX_CHARACTERS)
-        if not head.startswith((b"---", b"\xef\xbb\xbf---")):
+        # Most notes have no front matter, and many are read
+        if not head.startswith((b"---", b"\xef\xbb\xbf---")) and not has_mark(head):
             return {}
-        matter = read_front_matter(filesystem.decode(head).text)
+        matter = read_front_matter(decode(head).text)
         return {name: matter.texts(name) for name in matter.written}
     return {}
 

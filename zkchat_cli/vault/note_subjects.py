@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.words import STOPWORDS
 from zkchat_cli.vault.index.values import NoteFilter
 from zkchat_cli.vault.index.word_match import WordMatch, is_cjk
@@ -60,6 +61,6 @@ def _notes_in_folders(index: "NoteIndex", wanted: list[str]) -> Iterator[str]:
     if any(len(part) < SHORTEST_IN_FOLDER and not is_cjk(part) for part in parts):
         return
     for note in index.list_notes(NoteFilter(path_parts=parts)):
-        folders = words.fold(note.path.rpartition("/")[0])
+        folders = fold(note.path.rpartition("/")[0])
         if all(part in words.terms(folders) for part in parts):
             yield note.path

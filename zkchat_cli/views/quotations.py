@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import fold
 from zkchat_cli.views.sources import QUOTE_REMARKS, VERDICT_MARKS, source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 

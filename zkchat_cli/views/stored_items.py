@@ -12,9 +12,11 @@ from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models.conversations import ConversationOverview, FoundMessage
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
-from zkchat_cli.text.words import content_terms, fold
+from zkchat_cli.text.words import content_terms
 from zkchat_cli.vault.search.snippet import snippet
 from zkchat_cli.views.text import IN_SHELL, PROMPT, StyledLine, StyledSpan, styled_line
 
@@ -42,7 +44,8 @@ def format_time(timestamp: str) -> str:
 
 def display_title(overview: ConversationOverview) -> str:
     """The title, or else the first line, on one short line."""
-    return truncate(overview.title or overview.first_line or UNTITLED, MAX_TITLE)
+    title = overview.title or overview.first_line or UNTITLED
+    return truncate(sanitize_name(title), MAX_TITLE)
 
 
 def size_and_time(overview: ConversationOverview) -> str:

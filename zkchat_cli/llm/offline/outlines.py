@@ -10,6 +10,7 @@ from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.request_phrases import request_phrases
@@ -65,7 +66,7 @@ def _best_notes(subject: str, excerpts: Sequence[QuoteSource]) -> list[str]:
     wanted = [word for word in words.content_terms(subject) if word not in words.STOPWORDS]
     fitting = [each for each in excerpts if _fits(each, wanted)]
     paths = list(dict.fromkeys(excerpt.path for excerpt in fitting))
-    named = [each.path for each in fitting if words.fold(each.title) == words.fold(subject)]
+    named = [each.path for each in fitting if fold(each.title) == fold(subject)]
     return named[:1] or paths[:MOST_NOTES]
 
 
@@ -133,10 +134,10 @@ def _outline(note: Sequence[QuoteSource], most: int, phrases: NotePhrases) -> st
             sections.setdefault(heading, []).append(excerpt._replace(text=text, heading=heading))
     if len(sections) <= 1:
         return format_quotes(summarize_excerpts(note, MOST_LINES))
-    title = words.fold(note[0].title)
+    title = fold(note[0].title)
     lines: list[str] = []
     for heading, parts in sections.items():
-        name = "" if words.fold(heading) in ("", title) else plain_name(heading)
+        name = "" if fold(heading) in ("", title) else plain_name(heading)
         if line := _section_line(name, parts):
             lines.append(f"- {line}")
     left = len(lines) - most

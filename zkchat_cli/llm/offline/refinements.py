@@ -19,6 +19,7 @@ from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.reports import RequestKind
 from zkchat_cli.text import words
 from zkchat_cli.text.answer_phrases import AnswerPhrases, phrases_for
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.patterns import lazy_pattern
 
 # Quotes of a definition and of dates, and the steps of one list
@@ -79,10 +80,10 @@ def _define(
     first = _find_definition(request.about, excerpts) if request.about else None
     if first is None:
         return None
-    said = words.fold(first.text)
+    said = fold(first.text)
     quotes = [first]
     for quote in answering_quotes(ranked, MOST_QUOTES, "") if ranked.is_answer else ():
-        text = words.fold(quote.text)
+        text = fold(quote.text)
         if text not in said and said not in text:
             quotes.append(quote)
     shown = format_quotes(quotes[:MOST_QUOTES])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline.quotes import RankedQuote
 from zkchat_cli.llm.offline.ranking import RankedPassages
-from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.sentences import ends_as_sentence
 
 MAX_QUOTES = 5
@@ -52,9 +52,9 @@ def select_quotes(
 
 def _find_same(quote: RankedQuote, selected: Sequence[RankedQuote]) -> int | None:
     """The index of the selected quote with the same words."""
-    text = words.fold(quote.text)
+    text = fold(quote.text)
     for index, other in enumerate(selected):
-        if words.fold(other.text) == text:
+        if fold(other.text) == text:
             return index
     return None
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, find_quotes
 from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 
 # The factor for the worth of a word in a summary that has it already
 REPEATED_FACTOR = 0.1
@@ -28,8 +29,8 @@ def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[Rank
         if not selected:
             best = next((quote for quote in candidates if quote.is_complete), best)
         selected.append(best)
-        said = words.fold(best.text)
-        remaining = [quote for quote in remaining if words.fold(quote.text) != said]
+        said = fold(best.text)
+        remaining = [quote for quote in remaining if fold(quote.text) != said]
         for word in best.words:
             worth[word] *= REPEATED_FACTOR
     return sorted(selected, key=candidates.index)

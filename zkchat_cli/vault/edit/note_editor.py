@@ -53,6 +53,7 @@ from zkchat_cli.vault.links.wikilinks import (
 from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.sections import matching_headings, missing_section
+from zkchat_cli.vault.text_decoder import other_encoding
 
 # Characters of a heading in an error
 MAX_SHOWN_HEADING = 80
@@ -245,10 +246,17 @@ class NoteEditor:
         try:
             raw = read_file(file, LARGEST_NOTE)
             return raw, note_parser.parse_note(path, decode_note(raw))
-        except (OSError, UnicodeDecodeError) as e:
-            cause = reason(e) if isinstance(e, OSError) else "it is not UTF-8"
+        except OSError as e:
             raise VaultError(
-                f"{printable(path)} cannot be read: {cause}", "Correct that, or edit it by hand."
+                f"{printable(path)} cannot be read: {reason(e)}",
+                "Correct that, or edit it by hand.",
+            ) from e
+        except UnicodeDecodeError as e:
+            encoding = other_encoding(raw)
+            cause = f"it is {encoding}, not UTF-8" if encoding else "it is not UTF-8"
+            raise VaultError(
+                f"{printable(path)} is not changed: {cause}",
+                "Save it as UTF-8 in your editor, or edit it by hand.",
             ) from e
 
 

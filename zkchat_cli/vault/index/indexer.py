@@ -14,6 +14,7 @@ from zkchat_cli.vault.filesystem import Stamp, VaultFiles
 from zkchat_cli.vault.index.values import KnownNote, NoteContent, Progress
 from zkchat_cli.vault.links.wikilinks import LinkName, fold_name, note_name
 from zkchat_cli.vault.note_parser import ParsedNote
+from zkchat_cli.vault.text_decoder import decode
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.index.port import NoteIndex
@@ -85,7 +86,7 @@ def _read(root: Path, path: str) -> _ReadNote:
 
 def _content(path: str, stamp: Stamp, note: _ReadNote) -> NoteContent:
     """What the index takes in of a note, whether or not it could be read."""
-    text, text_problem = filesystem.decode(note.raw)
+    text, text_problem = decode(note.raw)
     parsed = note_parser.parse_note(path, text)
     problems = (note.problem, text_problem, parsed.front_matter.problem)
     problem = "; ".join(each for each in problems if each)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.index.values import LinkRow
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, note_name
@@ -49,7 +49,7 @@ def character_pairs(name: str) -> list[str]:
     """The character pairs of a name, without case and diacritics; borders and non-letters are the
     same mark.
     """
-    marked = [c if c.isalnum() or not c.isascii() else BORDER for c in words.fold(name)]
+    marked = [c if c.isalnum() or not c.isascii() else BORDER for c in fold(name)]
     plain = f"{BORDER}{''.join(marked)[:LONGEST]}{BORDER}"
     return [first + second for first, second in pairwise(plain)]
 
@@ -75,11 +75,11 @@ def suggest_names(
     """Names at least so similar to `name`, most similar first, with the paths of their notes, each
     note once.
     """
-    wanted = words.fold(note_name(name.strip()))[:LONGEST]
+    wanted = fold(note_name(name.strip()))[:LONGEST]
     near = index.names.with_ids(_names_sharing_pairs(index, wanted))
     similar: list[_Similarity] = []
     for known in near:
-        ratio = difflib.SequenceMatcher(None, words.fold(known.spelled), wanted).ratio()
+        ratio = difflib.SequenceMatcher(None, fold(known.spelled), wanted).ratio()
         if ratio >= least:
             similar.append(_Similarity(ratio, known.spelled, known.path))
     similar.sort(key=lambda each: (-each.ratio, each.spelled, each.path))
@@ -141,4 +141,4 @@ def _digits(text: str) -> list[str]:
 
 
 def _letters_and_digits(name: str) -> str:
-    return "".join(c for c in words.fold(note_name(name)) if c.isalnum())[:LONGEST]
+    return "".join(c for c in fold(note_name(name)) if c.isalnum())[:LONGEST]

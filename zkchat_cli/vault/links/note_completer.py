@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.vault.links.wikilinks import note_name, strip_suffix
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ class NoteCompleter:
 
 def _shortest_links(paths: Sequence[str]) -> dict[str, str]:
     """What a link to each note is written as: its name, or its path if others have that name."""
-    counts = Counter(words.fold(note_name(path)) for path in paths)
+    counts = Counter(fold(note_name(path)) for path in paths)
     links: dict[str, str] = {}
     for path in paths:
         name = note_name(path)
-        links[path] = strip_suffix(path) if counts[words.fold(name)] > 1 else name
+        links[path] = strip_suffix(path) if counts[fold(name)] > 1 else name
     return links
 
 
@@ -114,4 +114,4 @@ def best_matches(texts: Sequence[str], typed: str, limit: int) -> list[str]:
 
 
 def _normalize(text: str) -> str:
-    return _NON_WORD.sub(" ", words.fold(text[:LONGEST]))
+    return _NON_WORD.sub(" ", fold(text[:LONGEST]))

@@ -16,7 +16,7 @@ from zkchat_cli.vault.index.values import NoteFilter
 from zkchat_cli.vault.index.word_match import Phrase, WordMatch, is_cjk
 from zkchat_cli.vault.search import ranking
 from zkchat_cli.vault.search.fusion import sort_by_score
-from zkchat_cli.vault.search.query import SearchQuery
+from zkchat_cli.vault.search.query import JoinedWord, SearchQuery
 from zkchat_cli.vault.search.ranking import ChunkRanking
 from zkchat_cli.vault.search.word_forms import find_forms
 
@@ -100,7 +100,14 @@ class _WordSearch:
         self._allowed = query.note_filter
         self._frequency = self._count_chunks(sizes.chunks)
         self._note_of: dict[int, int] = {}
-        self.ranking = ChunkRanking(self._query, self._known, self._frequency, sizes)
+        self._joined: dict[JoinedWord, int] = {}
+        for joined in query.joined:
+            count = index.words.count_chunks(_match_phrase(joined.terms), MOST_RANKED)
+            if count:
+                self._joined[joined] = count
+        self.ranking = ChunkRanking(
+            self._query, self._known, self._frequency, sizes, joined=self._joined
+        )
 
     def run(self) -> dict[int, float]:
         """The scores of all chunks that were ranked, best first."""
@@ -174,25 +181,28 @@ class _WordSearch:
         count = self._index.words.count_chunks
         return _first_matches(self._text_matches(), self._pool, CHUNK_WEIGHTS, count, find)
 
-    def _text_matches(self) -> list[WordMatch]:
+    def _text_matches(self) -> Iterator[WordMatch]:
         """What chunks must have, the strictest first."""
         query = self._query
+        if self._joined:
+            yield WordMatch((tuple(joined.terms for joined in self._joined),))
         rare = self._any_form(rarest_first(query.words, self._frequency, MOST_RANKED))
         if query.phrases:
             phrases = tuple((phrase,) for phrase in query.phrases)
-            with_rare = [WordMatch((*phrases, rare))] if rare else []
-            return [*with_rare, WordMatch(phrases)]
+            if rare:
+                yield WordMatch((*phrases, rare))
+            yield WordMatch(phrases)
+            return
         known = [term for term in query.words if self._frequency[term]]
         if rare or not known:
             characters = rarest_first(query.characters, self._frequency, MOST_RANKED)
             groups = [rare, self._any_form(characters)]
-            return [WordMatch((group,)) for group in groups if group]
+            yield from (WordMatch((group,)) for group in groups if group)
+            return
         with_any = self._any_form(known)
-        return [
-            self._match_all(known),
-            WordMatch((with_any,), only_headings=True),
-            WordMatch((with_any,)),
-        ]
+        yield self._match_all(known)
+        yield WordMatch((with_any,), only_headings=True)
+        yield WordMatch((with_any,))
 
     def _name_candidates(self) -> list[int]:
         """The first chunks of the notes with names that match the query best."""
@@ -278,4 +288,8 @@ def _first_matches(
 
 
 def _match_word(term: str) -> WordMatch:
-    return WordMatch((((term,),),))
+    return _match_phrase((term,))
+
+
+def _match_phrase(phrase: Phrase) -> WordMatch:
+    return WordMatch(((phrase,),))

@@ -4,15 +4,16 @@ or simply "last week". Pure.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.dates import Period, find_period, is_all_stopwords, parse_period
-from zkchat_cli.text.literals import is_literal
+from zkchat_cli.text.literals import is_literal, remove_addresses
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.word_lists import FUNCTION_CHARACTERS
@@ -23,12 +24,23 @@ from zkchat_cli.vault.index.word_match import is_cjk
 MOST_WORDS = 48
 _MOST_FILTERS = 16
 _LONGEST = 20_000
+# Words that belong together, as in "state-of-the-art", "TCP/IP" and "snake_case"
+_JOINED = lazy_pattern(r"[^\W_]+(?:[-\u2010\u2011_/][^\W_]+)+")
+_MOST_JOINED = 4
+_HYPHENS = {0x2010: "-", 0x2011: "-"}
 # The name of an operator, its quoted or bare value, or a phrase
 _OPERATOR = lazy_pattern(
     r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))"""
     r"""(?:"([^"]*)"|(\S+))|"([^"]+)\"""",
     re.IGNORECASE,
 )
+
+
+class JoinedWord(NamedTuple):
+    """Words that are written as one, and how: folded, with plain hyphens."""
+
+    terms: tuple[str, ...]
+    written: str
 
 
 class SearchQuery(NamedTuple):
@@ -40,6 +52,8 @@ class SearchQuery(NamedTuple):
     # Operators (tag, path, -tag, -path) with their folded values
     filters: tuple[tuple[str, str], ...] = ()
     order: tuple[str, ...] = ()
+    # Words that are written as one with hyphens, slashes or underscores: who has them so is first
+    joined: tuple[JoinedWord, ...] = ()
     # The query without operators
     text: str = ""
     # The dates that notes must have
@@ -150,6 +164,7 @@ def _parse(text: str, today: date) -> SearchQuery:
         without=_distinct(operators.without),
         filters=_distinct(operators.filters),
         order=tuple(words.terms(with_phrases))[: 4 * MOST_WORDS],
+        joined=tuple(dict.fromkeys(_joined_words(stripped)))[:_MOST_JOINED],
         text=" ".join(stripped.split()),
         period=operators.period,
     )
@@ -166,12 +181,25 @@ def _read_operators(text: str, today: date) -> _Operators:
         elif not name:
             found.without.append(_phrase(value))
         elif name.endswith(("tag", "path")):
-            found.filters.append((name, words.fold(value.strip(' "').lstrip("#/").rstrip("/"))))
+            found.filters.append((name, fold(value.strip(' "').lstrip("#/").rstrip("/"))))
         else:
             days = _read_period(name, value, today)
             found = found._replace(period=(found.period or Period()).intersect(days))
     filters = [(name, value) for name, value in found.filters if value]
     return found._replace(filters=filters)
+
+
+def fold_joined(text: str) -> str:
+    """A folded text with plain hyphens."""
+    return fold(text).translate(_HYPHENS)
+
+
+def _joined_words(text: str) -> Iterator[JoinedWord]:
+    """The joined words of a text, without web addresses."""
+    for found in _JOINED.finditer(remove_addresses(text)):
+        terms = words.terms(found[0])
+        if len(terms) > 1 and not any(map(is_cjk, terms)):
+            yield JoinedWord(tuple(terms), fold_joined(found[0]))
 
 
 def _phrase(text: str) -> tuple[str, ...]:

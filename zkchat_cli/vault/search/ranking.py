@@ -15,7 +15,7 @@ from zkchat_cli.text.bm25 import Bm25, rarity
 from zkchat_cli.text.literals import is_literal
 from zkchat_cli.vault.index.values import IndexSizes, RankingCandidate
 from zkchat_cli.vault.index.word_match import is_part
-from zkchat_cli.vault.search.query import SearchQuery
+from zkchat_cli.vault.search.query import JoinedWord, SearchQuery, fold_joined
 from zkchat_cli.vault.search.word_forms import WordForms
 
 # The rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"
@@ -44,6 +44,11 @@ EXACT = 0.65
 # only one
 CHARACTER = 0.5
 ADJACENCY = 0.5
+# How much more a chunk is worth that has a whole query such as "state-of-the-art": a title with
+# only its words counts twice as much as a text
+JOINED = 8.0
+# The same for one with these words beside each other: "state of the art"
+SEPARATED = 0.5
 BODY = 1.0
 # The share of a name's weight that single CJK characters have in it: names are short
 CHARACTER_IN_NAME = 0.5
@@ -65,7 +70,8 @@ class _Counts(NamedTuple):
 
 class ChunkRanking:
     """Scores chunks of an index with these `sizes` for a query. `known` are its terms that have
-    other forms; `frequency` is the number of chunks with each of its terms and characters.
+    other forms; `frequency` is the number of chunks with each of its terms and characters, `joined`
+    the number with each of its joined words.
     """
 
     def __init__(
@@ -74,6 +80,8 @@ class ChunkRanking:
         known: Mapping[str, WordForms],
         frequency: Mapping[str, int],
         sizes: IndexSizes,
+        *,
+        joined: Mapping[JoinedWord, int] = {},
     ) -> None:
         chunks = max(sizes.chunks, 1)
 
@@ -85,6 +93,7 @@ class ChunkRanking:
         self._chunks_per_note = sizes.chunks / max(sizes.notes, 1)
         self._rarity = {term: rarity_of(frequency[term]) for term in query.terms}
         self._all_rarity = sum(self._rarity.values()) or 1.0
+        self._joined = {word: rarity_of(count) for word, count in joined.items()}
         self._exact_rarity: dict[str, float] = {}
         for term in query.terms:
             exact = known[term].exact if term in known else frequency[term]
@@ -118,11 +127,21 @@ class ChunkRanking:
                 fields += _literal_fields(candidate)
             if self._excludes(fields):
                 continue
-            score = self._score(candidate, fields)
+            score = self._score(candidate, fields) * self._joined_factor(candidate, fields)
             if score:
                 found[candidate.id] = score
                 fields_of[candidate.id] = fields
         return _best_first(self._raise_neighbours(_best_first(found), fields_of))
+
+    def _joined_factor(self, candidate: RankingCandidate, fields: list[_Field]) -> float:
+        """How much better a chunk is with the joined words of the query, by their rarity."""
+        present = 0.0
+        for word, weight in self._joined.items():
+            if _occurs(word.terms, fields):
+                texts = (candidate.title, candidate.aliases, candidate.headings, candidate.body)
+                is_joined = any(word.written in fold_joined(text) for text in texts)
+                present += weight * (JOINED if is_joined else SEPARATED)
+        return 1 + present / (self._all_rarity + sum(self._joined.values()))
 
     def _excludes(self, fields: list[_Field]) -> bool:
         """Whether a phrase of the query is missing, or one that must not occur is there."""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.literals import written_form
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate_around
@@ -72,7 +73,7 @@ def _first_place(line: str, wanted: Collection[str]) -> int:
     written.
     """
     # Folding may change its length by a few characters, which does not matter
-    folded = words.fold(line)
+    folded = fold(line)
     places = [folded.find(written_form(term)) for term in wanted]
     return min((place for place in places if place >= 0), default=0)
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.vault.index.sqlite.checksum import forget_checksum
 from zkchat_cli.vault.index.sqlite.connection import connect, sqlite_errors, transaction
 
@@ -27,7 +27,7 @@ class IndexDatabase:
         else:
             self.connection = connect(file)
         self.connection.execute("PRAGMA temp_store = MEMORY")
-        self.connection.create_function("fold", 1, words.fold, deterministic=True)
+        self.connection.create_function("fold", 1, fold, deterministic=True)
         self._written = 0
         self._snapshots = 0
         # The number of the snapshot that is open, if one is

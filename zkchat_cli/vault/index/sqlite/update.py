@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
-from zkchat_cli.text.words import fold
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
 from zkchat_cli.vault.index.sqlite import link_targets, schema
