@@ -115,7 +115,11 @@ def test_text_arrives_in_pieces_with_its_usage(server: ModelServer) -> None:
     answer = call(server, Reply(anthropic_text("Grü", "ße ", "世界", **usage)))
     assert answer.deltas[:-1] == (TextDelta("Grü"), TextDelta("ße "), TextDelta("世界"))
     usage_of_all = TokenUsage(
-        prompt_tokens=1000, completion_tokens=3, cached_tokens=900, estimated=False
+        prompt_tokens=1000,
+        completion_tokens=3,
+        cache_write_tokens=80,
+        cached_tokens=900,
+        estimated=False,
     )
     assert answer.end == StreamFinished("stop", usage_of_all)
     assert call(server, Reply(anthropic_text("Hello", input_tokens=0))).end == StreamFinished(

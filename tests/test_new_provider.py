@@ -67,7 +67,7 @@ PROVIDER = Provider(
     label="plums from the garden",
     preferred_models=("stone-",),
     model_families=("plumtree",),
-    known_models=("stone-1",),
+    known_models=lambda: ("stone-1",),
 )
 '''
 PLUM_EMBEDDER = '''"""Vectors that count plums."""

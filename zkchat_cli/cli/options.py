@@ -131,7 +131,7 @@ def complete_models() -> list[str]:
     names = providers.suggested_names()
     models: list[str] = []
     for name in names:
-        known_models = providers.provider(name).known_models
+        known_models = providers.provider(name).known_models()
         models += [f"{name}/{model}" for model in known_models]
     servers = [name if name == "offline" else f"{name}/" for name in names]
     return [*servers, *models]

@@ -11,8 +11,11 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    field_validator,
     model_validator,
 )
+
+from zkchat_cli.config.prices import parse_price
 
 
 class Section(BaseModel):
@@ -81,6 +84,21 @@ class LlmSettings(Section):
             ),
         )
     )
+
+    prices: TextList = Field(
+        (),
+        description=(
+            "your prices of a million tokens in and out: 'ollama/* = 0', "
+            "'openai/my-model = 0.5/1.5'"
+        ),
+    )
+
+    @field_validator("prices")
+    @classmethod
+    def _prices_are_readable(cls, lines: tuple[str, ...]) -> tuple[str, ...]:
+        for line in lines:
+            parse_price(line)
+        return lines
 
 
 class ContextSettings(Section):

@@ -27,10 +27,16 @@ class Budget(NamedTuple):
     messages: int
     threshold: float
     window_source: str | None = None
+    # Most tokens of a prompt, where the server limits it below the window
+    largest_prompt: int | None = None
 
     @classmethod
     def from_settings(
-        cls, settings: ContextSettings, max_context: int, source: str | None = None
+        cls,
+        settings: ContextSettings,
+        max_context: int,
+        source: str | None = None,
+        largest_prompt: int | None = None,
     ) -> "Budget":
         """The budget of a window of `max_context` tokens."""
         return cls(
@@ -40,12 +46,14 @@ class Budget(NamedTuple):
             messages=int(max_context * settings.message_budget_ratio),
             threshold=settings.summarization_threshold,
             window_source=source,
+            largest_prompt=largest_prompt,
         )
 
     @property
     def effective_limit(self) -> int:
         """Most tokens of a prompt; the rest of the window is for the answer."""
-        return int(self.max_context * LIMIT_SHARE)
+        limit = int(self.max_context * LIMIT_SHARE)
+        return limit if self.largest_prompt is None else min(limit, self.largest_prompt)
 
     def message_budget(self, system: int, tools: int) -> int:
         """Tokens that messages may take before compaction is due.

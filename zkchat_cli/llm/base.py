@@ -23,6 +23,7 @@ from zkchat_cli.events import ReasoningDelta, TextDelta, TextWithdrawn, Waiting
 from zkchat_cli.llm.model_reports import ModelReports
 from zkchat_cli.models.images import Image
 from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models.money import Price
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage, PromptTool
 from zkchat_cli.models.reports import AnswerLevel, RequestKind
@@ -92,9 +93,7 @@ class StreamFinished(NamedTuple):
     # The tools the model wants to run before it continues, in its order
     calls: tuple[ToolCall, ...] = ()
     thinking: ThinkingBlocks | None = None
-    """Reasoning in the form in which the provider needs it back during the turn, such as signed
-    blocks.
-    """
+    """Reasoning as the provider needs it back during the turn, such as signed blocks."""
     notice: str = ""
     # What the user can do about the notice
     hint: str = ""
@@ -119,16 +118,16 @@ piece of a tool call. Both start the time-out again.
 
 
 class Window(NamedTuple):
-    """The size of a context window, and where the figure comes from."""
+    """The size of a context window, where it comes from, and the limit of a prompt alone."""
 
     tokens: int
     source: str
+    largest_prompt: int | None = None
 
 
 class Model(ABC):
-    """An opened model. It loads nothing and contacts nobody before `prepare` or `stream`. Only
-    `stream` takes longer than seconds, and no method raises. The defaults are those of a model
-    without a server.
+    """An opened model. It contacts nobody before `prepare` or `stream`, and no method raises. The
+    defaults are those of a model without a server.
     """
 
     name: str
@@ -150,6 +149,8 @@ class Model(ABC):
     calls_tools: bool | None = None
     # Whether it takes pictures, if that is known after `prepare`; if not, its server will say
     takes_images: bool | None = None
+    # What its tokens cost, if that is known after `prepare`
+    price: Price | None = None
     # Who says whether it calls tools: "its server", or a table
     known_from: str = ""
     # Whether excerpts of notes may be sent as text: a server that cites by itself needs them apart
@@ -192,7 +193,7 @@ class Model(ABC):
 
 
 class CollectedAnswer(NamedTuple):
-    """A whole answer, its usage and, in a few words, why there is no answer or only a part."""
+    """A whole answer, its usage and, in a few words, why it is missing or a part."""
 
     text: str
     usage: TokenUsage | None
@@ -200,9 +201,7 @@ class CollectedAnswer(NamedTuple):
 
 
 def collect(model: Model, request: Request) -> Generator[Waiting, None, CollectedAnswer]:
-    """Make the call and return its whole answer. Yields why the call is made again. Closing it ends
-    the call.
-    """
+    """Make the call and return its whole answer. Yields why it is made again. Closing ends it."""
     text = ""
     with closing(model.stream(request)) as stream:
         for delta in stream:
@@ -229,9 +228,7 @@ def _problem(reason: FinishReason, text: str) -> str | None:
 
 
 def wire_name(tool: str) -> str:
-    """A tool's name as every server accepts it: the tools of other programs are called
-    `SERVER.tool`, and a model may make up any name.
-    """
+    """A tool's name as every server accepts it: another program's tool is `SERVER.tool`."""
     return NOT_IN_NAMES.sub("_", tool.replace(".", "__"))[:MAX_TOOL_NAME] or "unnamed"
 
 
@@ -330,6 +327,7 @@ class ModelInfo(NamedTuple):
     takes_images: bool | None = None
     # The program that serves it, such as llamacpp
     server: str = ""
+    price: Price | None = None
 
 
 class EmbedderConfig(NamedTuple):
@@ -383,7 +381,7 @@ class Provider(NamedTuple):
     """Beginnings of the names of models that users may name without the provider. If those of
     several providers fit, the longest counts.
     """
-    known_models: tuple[str, ...] = ()
+    known_models: Callable[[], tuple[str, ...]] = tuple
     """Models to complete in the shell, where asking a server would take too long."""
 
 

@@ -1,9 +1,11 @@
 """The list of models of a server, in the forms that servers send it. Pure."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from zkchat_cli.llm.base import ModelInfo
+from zkchat_cli.models.money import MILLION, Price
 from zkchat_cli.text.numbers import whole_number
 
 # Owners of the models that llama.cpp and LM Studio list
@@ -43,7 +45,26 @@ def _read_row(row: Mapping[str, Any]) -> ModelInfo:
         calls_tools="tools" in parameters if isinstance(parameters, list) else None,
         takes_images=_takes_images(row),
         server=str(row.get("owned_by") or ""),
+        price=_listed_price(row.get("pricing")),
     )
+
+
+def _listed_price(prices: object) -> Price | None:
+    """The price that OpenRouter lists, in dollars for a token."""
+    if not isinstance(prices, Mapping):
+        return None
+    figures = {}
+    for key in ("prompt", "completion", "input_cache_read", "input_cache_write"):
+        with suppress(TypeError, ValueError):
+            figure = float(prices[key]) if key in prices else None
+            # A router lists -1: its models have different prices
+            if figure is not None and 0 <= figure < 1:
+                figures[key] = round(figure * MILLION, 6)
+    if "prompt" not in figures or "completion" not in figures:
+        return None
+    cached = figures.get("input_cache_read")
+    written = figures.get("input_cache_write")
+    return Price(figures["prompt"], figures["completion"], cached, written)
 
 
 def _takes_images(row: Mapping[str, Any]) -> bool | None:

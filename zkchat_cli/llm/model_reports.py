@@ -18,12 +18,15 @@ _ADDRESS_DIGITS = 12
 
 
 class ModelReport(NamedTuple):
-    """The window of a model in tokens, who named it, and what the model can do; None is unknown."""
+    """The window of a model in tokens, who named it, and what the model can do; None is unknown.
+    `refused` has the names of the parameters that it has refused.
+    """
 
     window: int | None = None
     source: str = ""
     calls_tools: bool | None = None
     takes_images: bool | None = None
+    refused: tuple[str, ...] = ()
 
 
 class ModelReports:
@@ -46,6 +49,7 @@ class ModelReports:
             source=str(stored.get("source") or ""),
             calls_tools=_yes_or_no(stored.get("calls_tools")),
             takes_images=_yes_or_no(stored.get("takes_images")),
+            refused=_names(stored.get("refused")),
         )
 
     def remember(self, model: str, address: str, report: ModelReport) -> None:
@@ -54,7 +58,7 @@ class ModelReports:
             return
         key = _key(model, address)
         stored = self._stored()
-        described = report._asdict()
+        described = {**report._asdict(), "refused": [*report.refused]}
         if stored.get(key) == described:
             return
         stored.pop(key, None)
@@ -77,6 +81,12 @@ def _key(model: str, address: str) -> str:
     """The name of the model with a digest of the address, which may have a password in it."""
     digest = hashlib.sha256(address.encode("utf-8", "replace")).hexdigest()
     return f"{model} {digest[:_ADDRESS_DIGITS]}"
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    return tuple(name for name in value if isinstance(name, str))
 
 
 def _yes_or_no(value: object) -> bool | None:

@@ -1,6 +1,7 @@
 """Parts of requests that some models or their templates refuse, and how to leave them out. Pure.
 
 A model is called again without what it has refused, so users need not know what each model takes.
+What it has refused is remembered by name, also for later processes.
 """
 
 import re
@@ -15,10 +16,12 @@ Content = str | list[dict[str, Any]]
 
 
 class Refusal(NamedTuple):
-    """A part of a request that some models refuse: the server's wording, and what to change in the
-    body of the request then. `notice` and `hint` tell the user if the answer may be another one.
+    """A part of a request that some models refuse: its name, the server's wording, and what to
+    change in the body of the request then. `notice` and `hint` tell the user if the answer may be
+    another one.
     """
 
+    name: str
     wording: re.Pattern[str]
     change: Callable[[dict[str, Any]], object]
     notice: str = ""
@@ -33,6 +36,61 @@ def leave_out(*names: str) -> Callable[[dict[str, Any]], object]:
             body.pop(name, None)
 
     return change
+
+
+def refused_parameter(
+    parameter: str,
+    *keys: str,
+    setting: str = "",
+    change: Callable[[dict[str, Any]], object] | None = None,
+) -> Refusal:
+    """The refusal of a parameter that a request need not have, in any server's words. The call is
+    made without these keys of the body, or with another `change`. `setting` is what sets it.
+    """
+    named = rf"(?is)(?=.*(?<![\w.]){re.escape(parameter)}(?![\w]))(?=.*{_NOT_TAKEN})"
+    notice = f"takes no {parameter}, so it was left out" if setting else ""
+    hint = f"{setting} sets it." if setting else ""
+    return Refusal(parameter, re.compile(named), change or leave_out(*keys), notice, hint)
+
+
+_NOT_TAKEN = (
+    r"(not support|unsupported|unknown|unrecognized|unexpected|deprecated|not permitted|"
+    r"not allowed|not available|invalid|only|should be|must be)"
+)
+"""What servers say of a parameter, or of a value, that a model does not take."""
+
+
+def refused_effort(parameter: str) -> Refusal:
+    """The refusal of an effort of reasoning, in the parameter of this name."""
+    table, _, key = parameter.partition(".")
+
+    def change(body: dict[str, Any]) -> None:
+        if not key:
+            body.pop(table, None)
+        elif isinstance(body.get(table), dict):
+            body[table].pop(key, None)
+
+    value = r"(unsupported|invalid) value: .?(none|minimal|low|medium|high|xhigh|max)\b"
+    words = rf"(?is){re.escape(parameter)}.*{_NOT_TAKEN}|{_NOT_TAKEN}.*{re.escape(parameter)}"
+    return Refusal(
+        "effort",
+        re.compile(f"{words}|{value}"),
+        change,
+        "does not reason with this effort, so llm.reasoning_effort was left out",
+        "Its own default is used.",
+    )
+
+
+TEMPERATURE_REFUSAL = Refusal(
+    "temperature",
+    re.compile(
+        r"(?is)temperature.*(not support|only|deprecated|unsupported|not permitted)"
+        r"|(unsupported|unknown|unrecognized).{1,40}temperature"
+    ),
+    leave_out("temperature"),
+    "takes no temperature, so it was left out",
+    "An agent's `temperature` or llm.temperature sets it.",
+)
 
 
 def merge_messages(body: dict[str, Any], *, system: str = "system") -> None:
@@ -65,10 +123,13 @@ def _parts(content: Content) -> list[dict[str, Any]]:
 
 
 ONE_SYSTEM_MESSAGE = Refusal(
-    re.compile("(?i)system message must be at the beginning"), merge_messages
+    "second system message",
+    re.compile("(?i)system message must be at the beginning"),
+    merge_messages,
 )
 """Qwen's templates take no second system message, such as that with a memory file."""
 ROLES_REFUSAL = Refusal(
+    "system message",
     ROLES_REFUSED,
     partial(merge_messages, system="user"),
     "takes no system message, so its instructions were sent with the first message",

@@ -30,6 +30,7 @@ from zkchat_cli.text.numbers import whole_number
 COUNT_SECONDS = 20.0
 # Keys of a request's body that cost tokens
 COUNTED = frozenset({"model", "messages", "input", "system", "tools", "tool_choice", "thinking"})
+NO_IMAGES = "pictures"
 REMEMBERED = "remembered until the server answers"
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more
@@ -39,9 +40,7 @@ often a mistake than a window.
 
 @dataclass
 class RemoteModel(Model):
-    """One model on one server. A gateway of mojentic, imported by `prepare` or by the first call,
-    calls it, and `reader` understands what the server sends.
-    """
+    """One model on one server, which a gateway of mojentic calls. `reader` reads what it sends."""
 
     has_server = True
     plain_excerpts = True
@@ -71,6 +70,10 @@ class RemoteModel(Model):
     refused: list[Refusal] = field(default_factory=list)
     # What servers have said about their models in earlier processes, too
     reports: ModelReports = field(default_factory=ModelReports)
+    # The names of the refusals of tools and of pictures
+    _refused_kinds: set[str] = field(default_factory=set)
+    # Refusals in earlier processes that the user has not been told yet
+    _untold: list[Refusal] = field(default_factory=list)
     _prepared: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -133,9 +136,33 @@ class RemoteModel(Model):
                 self._prepared = e.kind not in ("connection", "server")
                 return
             self.window = _usable_window(found) or self._default_window
-            size, source = self.window or (None, "")
-            report = ModelReport(size, source, self.calls_tools, self.takes_images)
-            self.reports.remember(self.name, self.server.address, report)
+            self._use_refused_kinds()
+            self._remember()
+
+    @property
+    def _no_tools(self) -> str:
+        """The name of the refusal of tools, which depends on the API."""
+        return f"tools by {self.path}"
+
+    def _use_refused_kinds(self) -> None:
+        """What was refused before counts if the server does not list the contrary."""
+        if self.calls_tools is None and self._no_tools in self._refused_kinds:
+            self.calls_tools = False
+            self.known_from = "its server, which has refused tools"
+        if self.takes_images is None and NO_IMAGES in self._refused_kinds:
+            self.takes_images = False
+
+    def _remember(self) -> None:
+        """Remember what is known about the model now for later processes."""
+        window = self.window
+        report = ModelReport(
+            window=None if window is None else window.tokens,
+            source="" if window is None else window.source.removesuffix(f", {REMEMBERED}"),
+            calls_tools=self.calls_tools,
+            takes_images=self.takes_images,
+            refused=(*(refusal.name for refusal in self.refused), *sorted(self._refused_kinds)),
+        )
+        self.reports.remember(self.name, self.server.address, report)
 
     def _use_last_report(self) -> None:
         """Use what the server said last about this model, until it answers."""
@@ -146,6 +173,11 @@ class RemoteModel(Model):
             self.window = Window(last.window, f"{last.source}, {REMEMBERED}")
         self.calls_tools = last.calls_tools
         self.takes_images = last.takes_images
+        self._refused_kinds.update({self._no_tools, NO_IMAGES} & {*last.refused})
+        for refusal in self.refusals:
+            if refusal.name in last.refused and refusal not in self.refused:
+                self.refused.append(refusal)
+                self._untold.append(refusal)
 
     def config_error(self) -> ProviderError | None:
         """The error, before any call, if the model has no name or its server cannot be called."""
@@ -195,21 +227,48 @@ class RemoteModel(Model):
         if config_error := self.config_error():
             yield base.StreamFailed(config_error)
             return
-        told: Refusal | None = None
+        told = self._remembered_refusal(request)
         while True:
             error = yield from self._call(request, told)
             if error is None:
                 return
+            error = self.interpret_refusal(error, request)
             if error.kind == "no_tools":
                 self.calls_tools = False
+                self._refused_kinds.add(self._no_tools)
             if error.kind == "no_images":
                 self.takes_images = False
+                self._refused_kinds.add(NO_IMAGES)
             refusal = self._new_refusal(error)
             if refusal is None:
+                if error.kind in ("no_tools", "no_images"):
+                    self._remember()
                 yield base.StreamFailed(error)
                 return
             self.refused.append(refusal)
+            self._remember()
             told = refusal if refusal.notice else told
+
+    def interpret_refusal(
+        self,
+        error: ProviderError,
+        request: Request,  # noqa: ARG002
+    ) -> ProviderError:
+        """The error of a call as another one, if it means something else after earlier refusals."""
+        return error
+
+    def _remembered_refusal(self, request: Request) -> Refusal | None:
+        """A refusal in an earlier process that changes this request, and is told now."""
+        if not self._untold:
+            return None
+        body = self.full_body(base.with_wire_names(request))
+        for refusal in self._untold:
+            before = json.dumps(body)
+            refusal.change(body)
+            if refusal.notice and json.dumps(body) != before:
+                self._untold.remove(refusal)
+                return refusal
+        return None
 
     def _call(
         self, request: Request, told: Refusal | None
@@ -317,7 +376,7 @@ class RemoteModel(Model):
 
 
 class _ReadEnd(NamedTuple):
-    """The end of an answer, with deltas that come before it, or the error that it is instead."""
+    """The end of an answer with the deltas before it, or the error that it is instead."""
 
     end: base.StreamFinished
     deltas: tuple[Delta, ...] = ()

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from zkchat_cli.models.base import Count, Quantity, _LogValue
 from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.money import Money, Price, TokenCounts, sum_money
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 
 # The message that `/continue` sends
@@ -80,8 +81,24 @@ class TokenUsage(_LogValue):
     estimated: bool = True
     # Tokens of the prompt from the provider's cache, if reported
     cached_tokens: Count | None = None
+    # Tokens of the prompt that were written to that cache, if reported
+    cache_write_tokens: Count | None = None
     # Tokens of the completion that are reasoning, if reported
     reasoning_tokens: Count | None = None
+    # What the provider charges, if its prices are known
+    cost: Money | None = None
+
+    def at_price(self, price: Price | None) -> "TokenUsage":
+        """The same tokens with what they cost."""
+        if price is None:
+            return self
+        counts = TokenCounts(
+            self.prompt_tokens,
+            self.completion_tokens,
+            self.cached_tokens or 0,
+            self.cache_write_tokens or 0,
+        )
+        return self.model_copy(update={"cost": price.cost(counts)})
 
 
 def sum_usage(usages: Iterable[TokenUsage | None]) -> TokenUsage:
@@ -94,8 +111,15 @@ def sum_usage(usages: Iterable[TokenUsage | None]) -> TokenUsage:
         completion_tokens=sum(usage.completion_tokens for usage in known),
         estimated=any(usage.estimated for usage in known),
         cached_tokens=_sum_reported(usage.cached_tokens for usage in known),
+        cache_write_tokens=_sum_reported(usage.cache_write_tokens for usage in known),
         reasoning_tokens=_sum_reported(usage.reasoning_tokens for usage in known),
+        cost=sum_money(usage.cost for usage in known if not _is_nothing(usage)),
     )
+
+
+def _is_nothing(usage: TokenUsage) -> bool:
+    """Whether no call has been made yet."""
+    return not usage.prompt_tokens and not usage.completion_tokens
 
 
 def _sum_reported(figures: Iterable[int | None]) -> int | None:

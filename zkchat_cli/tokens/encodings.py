@@ -14,7 +14,8 @@ from typing import Protocol
 from zkchat_cli.errors import TokenizerError, reason
 from zkchat_cli.fileio import read_file
 
-ENCODINGS = ("o200k_base", "cl100k_base")
+DEFAULT_ENCODING = "o200k_base"
+ENCODINGS = (DEFAULT_ENCODING, "cl100k_base")
 VOCABULARY = Path(__file__).with_name("vocabulary")
 MAX_FILE = 10_000_000
 _FILES = {

@@ -48,7 +48,8 @@ THINK_VALUES: dict[Effort, str | bool] = {
 }
 """The value of Ollama's `think` for each effort; Ollama knows three levels."""
 THINKING_REFUSAL = Refusal(
-    re.compile(r"(?i)does not support thinking"),
+    "think",
+    re.compile(r"(?i)does not support thinking|think value.*(not supported|invalid)|invalid think"),
     leave_out("think"),
     "does not reason, so llm.reasoning_effort was left out",
     "Answers do not change.",

@@ -4,6 +4,7 @@ others.
 
 from collections.abc import Callable
 from contextlib import closing, suppress
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,17 +18,22 @@ from zkchat_cli.cli.command import CommandContext
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ProviderError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.base import ListsModels
+from zkchat_cli.llm.base import ListsModels, Model
 from zkchat_cli.llm.http_client import mask_address
+from zkchat_cli.llm.known_models import GUESS, MIN_WINDOW_OF_CLAUDE, known_models
+from zkchat_cli.llm.prices import find_price
 from zkchat_cli.store.sqlite.repair import check_store
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tokens.encodings import ENCODINGS, load_vocabulary
 from zkchat_cli.tokens.table_encoder import CHECKSUMS, TableEncoder
 from zkchat_cli.vault.search import embedder as embedding
+from zkchat_cli.views.money import price_text
 from zkchat_cli.views.text import COMPUTE_THE_REST, describe_semantic_share
 
 SAMPLE = "zkchat counts tokens"
+# Where the figure of a window is no more than a guess
+GUESSES = (GUESS, MIN_WINDOW_OF_CLAUDE)
 
 
 class Advice(NamedTuple):
@@ -149,7 +155,7 @@ def _check_vocabulary() -> str:
     return f"{counter.encoding}, offline; “{SAMPLE}” is {counter.count(SAMPLE)} tokens"
 
 
-def _check_provider(loaded: LoadedConfig) -> str:
+def _check_provider(loaded: LoadedConfig) -> str | Advice:
     """The model in use, which must open. Whether its server answers is a check of its own."""
     opened = factory.open_model(loaded)
     values = loaded.values
@@ -162,7 +168,42 @@ def _check_provider(loaded: LoadedConfig) -> str:
         if "context.max_tokens" not in loaded.origins:
             tokens = model.window.tokens
     retrieval = choose_retrieval(values.retrieval.mode, model, opened.tools, tokens)
-    return f"{model.name}{window}; retrieval: {retrieval.mode} ({retrieval.reason})"
+    price = find_price(values.llm.prices, model)
+    cost = f"; {price_text(price)}" if model.has_server else ""
+    detail = f"{model.name}{window}{cost}; retrieval: {retrieval.mode} ({retrieval.reason})"
+    is_set = "context.max_tokens" in loaded.origins
+    next_step = advise_on_figures(
+        model,
+        window="" if is_set else guessed_window(model),
+        today=date.fromisoformat(factory.now()[:10]),
+    )
+    return Advice(detail, next_step) if next_step else detail
+
+
+def guessed_window(model: Model) -> str:
+    """What the model's window is guessed by; empty if its server or zkchat's table names it."""
+    if model.window is None:
+        return "the default, because its server does not say it"
+    source = model.window.source
+    return source.removeprefix(f"{GUESS}: ") if source.startswith(GUESSES) else ""
+
+
+def advise_on_figures(model: Model, *, window: str, today: date) -> str:
+    """What to do about an old table of models, and about figures of this model that are guesses;
+    empty if there is nothing to do.
+    """
+    if not model.has_server:
+        return ""
+    advice = []
+    table = known_models()
+    if model.name.partition("/")[0] in table.families and table.is_old(today):
+        advice.append(
+            f"zkchat's table of models was checked on {table.checked}, more than six months ago: "
+            "update zkchat."
+        )
+    if window:
+        advice.append(f"The window is a guess ({window}): set context.max_tokens if you know it.")
+    return " ".join(advice)
 
 
 def _check_server(remote: ListsModels, model: str) -> str:

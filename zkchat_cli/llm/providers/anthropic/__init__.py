@@ -14,6 +14,7 @@ from pydantic import Field
 from zkchat_cli.config.schema import KeyedSettings
 from zkchat_cli.llm.base import ModelConfig, Provider, Request, Window
 from zkchat_cli.llm.keyed_provider import KeyedProvider, bearer
+from zkchat_cli.llm.known_models import MIN_WINDOW_OF_CLAUDE, KnownModel, known_models
 from zkchat_cli.llm.providers.anthropic.reader import AnthropicReader
 from zkchat_cli.llm.providers.anthropic.request import (
     IMAGES,
@@ -21,14 +22,30 @@ from zkchat_cli.llm.providers.anthropic.request import (
     claude_version,
     image_rule,
 )
-from zkchat_cli.llm.refusals import Refusal
+from zkchat_cli.llm.refusals import TEMPERATURE_REFUSAL, Refusal, leave_out
 from zkchat_cli.llm.remote_model import RemoteModel
 from zkchat_cli.tokens.image_rules import ImageRule
 
 API_VERSION = "2023-06-01"
-SEARCH_RESULTS_REFUSAL = Refusal(re.compile(r"(?i)search_result|citations"), lambda _: None)
+SEARCH_RESULTS_REFUSAL = Refusal(
+    "search results", re.compile(r"(?i)search_result|citations"), lambda _: None
+)
 """The refusal of a server that does not know search results; `full_body` sends text instead."""
-MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
+THINKING_REFUSAL = Refusal(
+    "thinking",
+    re.compile(r"(?i)thinking[. ].*(not supported|not support|not allowed|cannot be|must be)"),
+    leave_out("thinking", "output_config"),
+    "does not think in the way of llm.reasoning_effort, so it was left out",
+    "The model decides how much it thinks.",
+)
+EFFORT_REFUSAL = Refusal(
+    "effort",
+    re.compile(r"(?i)effort.*(not support|should be|not permitted)|not support.*effort"),
+    leave_out("output_config"),
+    "knows no such effort, so llm.reasoning_effort was left out",
+    "The model decides how much it thinks.",
+)
+MIN_WINDOW = Window(200_000, MIN_WINDOW_OF_CLAUDE)
 
 
 class AnthropicSettings(KeyedSettings):
@@ -70,7 +87,12 @@ class AnthropicModel(RemoteModel):
     count_path = "/count_tokens"
     reader = AnthropicReader
     plain_excerpts = False
-    refusals = (SEARCH_RESULTS_REFUSAL,)
+    refusals = (
+        TEMPERATURE_REFUSAL,
+        SEARCH_RESULTS_REFUSAL,
+        THINKING_REFUSAL,
+        EFFORT_REFUSAL,
+    )
     settings: AnthropicSettings
     counts_images = True
 
@@ -78,6 +100,9 @@ class AnthropicModel(RemoteModel):
         super().__post_init__()
         if "claude-" in self.model:
             self.takes_images = claude_version(self.model) >= IMAGES
+        self.known: KnownModel | None = known_models().find("anthropic", self.model)
+        if self.known is not None and self.server.address == ANTHROPIC.address:
+            self.price = self.known.price
 
     @property
     def image_rule(self) -> ImageRule | None:
@@ -89,7 +114,7 @@ class AnthropicModel(RemoteModel):
         citations of them.
         """
         cites = "claude-" in self.model and SEARCH_RESULTS_REFUSAL not in self.refused
-        return build_body(request, self.model, self.window, cites=cites)
+        return build_body(request, self.model, self.window, self.known, cites=cites)
 
 
 def _headers(key: str, official: bool) -> dict[str, str]:
@@ -114,6 +139,9 @@ def _open(config: ModelConfig) -> AnthropicModel:
     settings: AnthropicSettings = config.settings or AnthropicSettings()
     server = ANTHROPIC.server(config, settings)
     window = MIN_WINDOW if config.name.startswith("claude-") else None
+    known = known_models().find_exact("anthropic", config.name)
+    if known is not None and server.address == ANTHROPIC.address:
+        window = known.find_window() or window
     return AnthropicModel(config.name, server, settings, window=window, reports=config.reports)
 
 

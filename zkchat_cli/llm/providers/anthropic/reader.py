@@ -144,6 +144,7 @@ class AnthropicReader(ChatReader):
             prompt_tokens=sum(count or 0 for count in (cached, created, uncached)),
             completion_tokens=counts.get("output_tokens"),
             cached_tokens=cached,
+            cache_write_tokens=created,
         )
 
     def thinking(self) -> ThinkingBlocks | None:

@@ -19,6 +19,7 @@ from zkchat_cli.llm.base import (
     image_base64,
     without_none,
 )
+from zkchat_cli.llm.known_models import KnownModel
 from zkchat_cli.models.images import Image
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.models.prompts import PromptMessage
@@ -66,6 +67,8 @@ class ClaudeVersion(NamedTuple):
 LONG_ANSWERS = ClaudeVersion(4, 5)
 # The first version that decides itself how long to think
 ADAPTIVE_THINKING = ClaudeVersion(4, 6)
+# The first version that thinks unless it is told not to
+THINKS_BY_DEFAULT = ClaudeVersion(5, 0)
 # The first version that takes no temperature
 NO_TEMPERATURE = ClaudeVersion(4, 7)
 # The first version that takes pictures
@@ -88,13 +91,20 @@ def claude_version(model: str) -> ClaudeVersion:
 
 
 def build_body(
-    request: Request, model: str, window: Window | None, *, cites: bool
+    request: Request,
+    model: str,
+    window: Window | None,
+    known: KnownModel | None = None,
+    *,
+    cites: bool,
 ) -> dict[str, Any]:
     """The JSON body of a call. The same beginning of a conversation gives the same bytes, with
     cache markers at the same positions. `cites`: excerpts go as search results.
     """
     version = claude_version(model)
     max_tokens = request.options.max_output_tokens or _longest_answer(request, version, window)
+    if known is not None and known.output is not None:
+        max_tokens = min(max_tokens, known.output)
     system, rest = _split_instructions(request.messages)
     conversation = _convert(rest, cites=cites)
     tools = [_tool(tool.descriptor["function"]) for tool in request.tools]
@@ -112,7 +122,8 @@ def build_body(
         "stream": True,
     }
     body |= without_none(system=system or None, tools=tools or None, tool_choice=tool_choice)
-    return body | _thinking_options(request.options, max_tokens, version)
+    may_stop_thinking = known is None or "thinking off" not in known.refuses
+    return body | _thinking_options(request.options, max_tokens, version, may_stop_thinking)
 
 
 def _split_instructions(
@@ -154,9 +165,11 @@ def _tool(function: Mapping[str, Any]) -> Block:
     }
 
 
-def _thinking_options(options: Options, max_tokens: int, version: ClaudeVersion) -> dict[str, Any]:
+def _thinking_options(
+    options: Options, max_tokens: int, version: ClaudeVersion, may_stop_thinking: bool
+) -> dict[str, Any]:
     """The keys for thinking or, without it, for the temperature. Newer models decide themselves how
-    long to think, older ones take a budget.
+    long to think, older ones take a budget. The newest think unless they are told not to.
     """
     effort = options.reasoning_effort
     if effort and effort != "none" and version >= ADAPTIVE_THINKING:
@@ -165,6 +178,8 @@ def _thinking_options(options: Options, max_tokens: int, version: ClaudeVersion)
             "thinking": {"type": "adaptive", "display": "summarized"},
             "output_config": {"effort": known},
         }
+    if effort == "none" and NEWEST > version >= THINKS_BY_DEFAULT and may_stop_thinking:
+        return {"thinking": {"type": "disabled"}}
     if effort:
         budget = min(THINKING_BUDGETS[effort], max_tokens - max_tokens // 4)
         if budget >= MIN_THINKING_BUDGET:

@@ -8,8 +8,8 @@ its Responses API, the others by chat completions, unless `openai.api` says othe
 from dataclasses import replace
 
 from zkchat_cli.llm.base import ModelConfig, Provider
+from zkchat_cli.llm.known_models import model_names
 from zkchat_cli.llm.providers.openai.chat_completions import OpenAIModel
-from zkchat_cli.llm.providers.openai.model_tables import INPUT_TOKENS
 from zkchat_cli.llm.providers.openai.responses import OpenAIResponsesModel
 from zkchat_cli.llm.providers.openai.server import OPENAI, OpenAISettings
 
@@ -31,7 +31,7 @@ PROVIDER = Provider(
     open=_open,
     open_remote=_open,
     settings=OpenAISettings,
-    preferred_models=("gpt-5", "gpt-4.1", "gpt-4o"),
+    preferred_models=("gpt-6", "gpt-5", "gpt-4.1", "gpt-4o"),
     model_families=("gpt-", "chatgpt-", "o1", "o3", "o4"),
-    known_models=tuple(INPUT_TOKENS),
+    known_models=model_names("openai"),
 )

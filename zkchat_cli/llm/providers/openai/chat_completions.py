@@ -1,159 +1,51 @@
 """Models called by chat completions: OpenAI's, and those of nearly all other servers."""
 
 import re
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 from urllib.parse import quote
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import ModelInfo, Request, Window, openai_message, without_none
-from zkchat_cli.llm.chat_reader import NOTHING, ChatReader, PartialToolCall, ReadEvent, text_of
-from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
+from zkchat_cli.llm.base import (
+    Effort,
+    ModelInfo,
+    Options,
+    Request,
+    Window,
+    openai_message,
+    without_none,
+)
+from zkchat_cli.llm.chat_reader import ChatReader
+from zkchat_cli.llm.http_client import UNREADABLE
+from zkchat_cli.llm.known_models import known_models
 from zkchat_cli.llm.model_list import LLAMA_CPP, LM_STUDIO, VISION_MODEL, find_listed
+from zkchat_cli.llm.providers.openai.chat_completions_reader import CHAT, ChatCompletionsReader
 from zkchat_cli.llm.providers.openai.model_tables import (
     IMAGE_DETAIL,
-    O200K_MODELS,
-    REASONING_MODELS,
-    input_tokens,
-    is_known_without_images,
-    is_known_without_tools,
     openai_image_rule,
 )
 from zkchat_cli.llm.providers.openai.server import OPENAI, OpenAISettings
-from zkchat_cli.llm.refusals import ONE_SYSTEM_MESSAGE, ROLES_REFUSAL, Refusal, leave_out
+from zkchat_cli.llm.refusals import (
+    ONE_SYSTEM_MESSAGE,
+    ROLES_REFUSAL,
+    TEMPERATURE_REFUSAL,
+    Refusal,
+    leave_out,
+    refused_effort,
+    refused_parameter,
+)
 from zkchat_cli.llm.remote_model import RemoteModel
-from zkchat_cli.models.messages import ThinkingBlocks
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.numbers import whole_number
+from zkchat_cli.tokens.encodings import DEFAULT_ENCODING
 from zkchat_cli.tokens.image_rules import ImageRule
 
-# Marks reasoning that goes back to the same API only
-CHAT = "openai"
 # Bytes of the tokens of a prompt as a list of numbers
 MAX_TOKENS_BYTES = 20_000_000
 # Letters and digits in the id of a call for Mistral
 SHORT_ID = 9
-
-
-class ChatCompletionsReader(ChatReader):
-    """The events of one response. Reasoning is in `reasoning_content` (llama.cpp, vLLM) or
-    `reasoning` (OpenRouter, Groq, LM Studio).
-    """
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
-        self._by_index: dict[int | None, PartialToolCall] = {}
-        self._reasoning_details: list[dict[str, Any]] = []
-        self._reasoning_content = ""
-        # The index of the choice that is read: the first that came
-        self._choice: int | None = None
-
-    def read_event(self, event: Mapping[str, Any]) -> ReadEvent:
-        """See ChatReader."""
-        self.count_usage(event.get("usage"), "prompt_tokens", "completion_tokens")
-        choices = event.get("choices")
-        if not choices:
-            return NOTHING
-        if self._choice is None:
-            self._choice = whole_number(choices[0].get("index")) or 0
-        for choice in choices:
-            # A second choice would be mixed into the answer
-            if (whole_number(choice.get("index")) or 0) == self._choice:
-                return self._read_choice(choice)
-        return NOTHING
-
-    def _read_choice(self, choice: Mapping[str, Any]) -> ReadEvent:
-        # A server that does not stream sends a message instead of a delta
-        delta = choice.get("delta") or choice.get("message") or {}
-        for fragment in delta.get("tool_calls") or ():
-            self._add_fragment(fragment)
-        if old_call := delta.get("function_call"):
-            # The form of a call before there were several
-            self._add_fragment({"function": old_call})
-        for detail in delta.get("reasoning_details") or ():
-            self._add_reasoning_detail(detail)
-        self.finish = text_of(choice.get("finish_reason")) or self.finish
-        reasoning = text_of(delta.get("reasoning_content"))
-        self._reasoning_content += reasoning
-        thought = reasoning or text_of(delta.get("reasoning"))
-        content = _read_content(delta.get("content") or delta.get("refusal"))
-        return ReadEvent(content.text, content.reasoning + thought)
-
-    def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
-        """Add a fragment to the call of its index, or begin another call."""
-        function = fragment.get("function") or {}
-        signature = fragment.get("extra_content")
-        extra: dict[str, Any] = {}
-        # Gemini signs its calls
-        if isinstance(signature, dict):
-            extra["extra_content"] = signature
-            self.hidden_bytes += len(str(signature))
-        added = PartialToolCall(
-            fragment.get("id"), function.get("name"), function.get("arguments"), extra
-        )
-        index = whole_number(fragment.get("index"))
-        call = self._by_index.get(index)
-        if call is None or _begins_another(added, call):
-            self._by_index[index] = added
-            self.add_call(added)
-            return
-        call.add_piece(added)
-        self.hidden_bytes += added.size
-
-    def _add_reasoning_detail(self, detail: Mapping[str, Any]) -> None:
-        """Keep a detail unchanged, because OpenRouter needs it back; the text of a detail comes in
-        pieces.
-        """
-        self.hidden_bytes += len(str(detail))
-        last = self._reasoning_details[-1] if self._reasoning_details else {}
-        is_piece = all(last.get(key) == detail.get(key) for key in ("type", "index"))
-        if not is_piece:
-            last = {}
-            self._reasoning_details.append(last)
-        for name, value in detail.items():
-            if value is None:
-                continue
-            if name in ("text", "summary", "data"):
-                last[name] = last.get(name, "") + value
-            else:
-                last[name] = value
-
-    def thinking(self) -> ThinkingBlocks | None:
-        """The keys of the message and its calls that OpenRouter, DeepSeek and Gemini need back."""
-        block: dict[str, Any] = {
-            "reasoning_details": self._reasoning_details,
-            "reasoning_content": self._reasoning_content,
-        }
-        if any(call.extra for call in self.calls):
-            block["tool_calls"] = [call.extra for call in self.calls]
-        sent = {name: value for name, value in block.items() if value}
-        return ThinkingBlocks(provider=CHAT, blocks=(sent,)) if sent else None
-
-
-def _begins_another(fragment: PartialToolCall, call: PartialToolCall) -> bool:
-    """Whether a fragment of the same index is another call: it has another id or, without ids,
-    another name or a name with arguments.
-    """
-    if fragment.id and call.id:
-        return fragment.id != call.id
-    if not (fragment.name and call.name):
-        return False
-    return bool(fragment.arguments) or fragment.name != call.name
-
-
-def _read_content(content: object) -> ReadEvent:
-    """The text of a message. Mistral lists texts, and thoughts as lists of texts."""
-    if not isinstance(content, list):
-        return ReadEvent(text_of(content), "")
-    thoughts = [part for each in content for part in each.get("thinking") or ()]
-    return ReadEvent(_join_texts(content), _join_texts(thoughts))
-
-
-def _join_texts(parts: Iterable[Mapping[str, Any]]) -> str:
-    return "".join(text_of(part.get("text")) for part in parts)
 
 
 def add_reasoning(body: dict[str, Any]) -> None:
@@ -175,15 +67,31 @@ def shorten_call_ids(body: dict[str, Any]) -> None:
                 call["id"] = _short_id(call["id"])
 
 
+def rename_length(body: dict[str, Any]) -> None:
+    """OpenAI's newer models, which others offer too, want the other name for the longest answer."""
+    if "max_tokens" in body:
+        body["max_completion_tokens"] = body.pop("max_tokens")
+
+
 def _short_id(id_: str) -> str:
     return sha256(id_.encode("utf-8", "replace")).hexdigest()[:SHORT_ID]
 
 
-TEMPERATURE_REFUSAL = Refusal(
-    re.compile(r"(?i)temperature.*(not support|only|deprecated)"),
-    leave_out("temperature"),
-    "takes no temperature, so it was left out",
-    "An agent's `temperature` or llm.temperature sets it.",
+def stop_reasoning(body: dict[str, Any]) -> None:
+    """Some of OpenAI's models take tools by chat completions only if they do not reason."""
+    if body.get("tools"):
+        body["reasoning_effort"] = "none"
+
+
+TOOLS_WITH_REASONING = Refusal(
+    "tools with reasoning",
+    re.compile("(?i)function tools with reasoning_effort are not supported"),
+    stop_reasoning,
+    "takes tools by chat completions only without reasoning, so it does not reason",
+    "If its server has the Responses API: zkchat config set openai.api responses",
+)
+NO_TOOLS_AT_ALL = re.compile(
+    r"(?i)function tools with reasoning_effort|reasoning.?effort.*none|value: .?none"
 )
 
 
@@ -198,13 +106,21 @@ class OpenAIModel(RemoteModel):
     list_path = "/models"
     reader: ClassVar[type[ChatReader]] = ChatCompletionsReader
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        TEMPERATURE_REFUSAL,
         # Mistral refuses this key, and may report the tokens all the same
-        Refusal(re.compile("stream_options"), leave_out("stream_options")),
-        Refusal(re.compile("(?i)missing .?reasoning_content|passed back"), add_reasoning),
-        Refusal(re.compile("(?i)tool call id was"), shorten_call_ids),
+        Refusal("stream_options", re.compile("stream_options"), leave_out("stream_options")),
+        Refusal(
+            "reasoning_content",
+            re.compile("(?i)missing .?reasoning_content|passed back"),
+            add_reasoning,
+        ),
+        Refusal("call ids", re.compile("(?i)tool call id was"), shorten_call_ids),
         ONE_SYSTEM_MESSAGE,
         ROLES_REFUSAL,
+        TEMPERATURE_REFUSAL,
+        TOOLS_WITH_REASONING,
+        refused_parameter("max_tokens", "max_tokens", change=rename_length),
+        refused_effort("reasoning_effort"),
+        refused_parameter("verbosity", "verbosity", setting="openai.verbosity"),
     )
     settings: OpenAISettings
 
@@ -218,7 +134,11 @@ class OpenAIModel(RemoteModel):
         )
         # llama.cpp counts tokens there; other servers turn out not to
         self.count_path = "" if self.official else "/input_tokens"
-        self.exact = self.official and self.model.startswith(O200K_MODELS)
+        self.known = known_models().find("openai", self.model)
+        encoding = self.known.encoding if self.known is not None else None
+        self.exact = self.official and encoding == DEFAULT_ENCODING
+        if self.official and self.known is not None:
+            self.price = self.known.price
 
     def full_body(self, request: Request) -> dict[str, Any]:
         """See RemoteModel."""
@@ -231,9 +151,25 @@ class OpenAIModel(RemoteModel):
             stream_options={"include_usage": True},
             **{length_key: options.max_output_tokens},
             temperature=self.temperature(request),
-            reasoning_effort=options.reasoning_effort,
+            reasoning_effort=self.effort(options),
             verbosity=self.settings.verbosity or None,
             tools=[tool.descriptor for tool in request.tools] or None,
+        )
+
+    def interpret_refusal(self, error: ProviderError, request: Request) -> ProviderError:
+        """Tools without reasoning, after tools with reasoning were refused: the model always
+        reasons, so it takes no tools by this API.
+        """
+        if error.kind != "bad_request" or TOOLS_WITH_REASONING not in self.refused:
+            return error
+        if not request.tools or not NO_TOOLS_AT_ALL.search(error.message):
+            return error
+        self.refused.remove(TOOLS_WITH_REASONING)
+        return ProviderError(
+            "no_tools",
+            f"{self.name} takes no tools by chat completions",
+            "It gets passages instead. With the Responses API: zkchat config set openai.api "
+            "responses",
         )
 
     @property
@@ -244,9 +180,31 @@ class OpenAIModel(RemoteModel):
 
     def temperature(self, request: Request) -> float | None:
         """The temperature to send; None for OpenAI's models that reason, which take none."""
-        if self.official and self.model.startswith(REASONING_MODELS):
+        if self.is_refused("temperature"):
+            return None
+        reasons = request.options.reasoning_effort != "none"
+        if reasons and self.is_refused("temperature with reasoning"):
             return None
         return request.options.temperature
+
+    def effort(self, options: Options) -> str | None:
+        """How much to reason: the nearest effort that the model is known to take."""
+        effort = options.reasoning_effort
+        if effort is None or self.known is None or not self.official:
+            return effort
+        return self.known.nearest_effort(effort, get_args(Effort))
+
+    @property
+    def may_reason(self) -> bool:
+        """Whether settings of reasoning may be sent. A model that refuses them is called again
+        without them.
+        """
+        never = self.known is not None and "reasoning" in self.known.refuses
+        return not never and not known_models().refuses(self.model, "reasoning")
+
+    def is_refused(self, what: str) -> bool:
+        """Whether OpenAI is known to refuse a parameter for this model."""
+        return self.official and self.known is not None and what in self.known.refuses
 
     def ask_count(self, body: dict[str, Any]) -> int | None:
         """Asks llama.cpp with `/input_tokens`. Versions without it fill in their template, and
@@ -266,17 +224,27 @@ class OpenAIModel(RemoteModel):
         """The window by zkchat's table for OpenAI, else by the server; see RemoteModel."""
         if self.official:
             name = self.model
-            window = _window(input_tokens(name), "zkchat's table of OpenAI's models")
+            window = self.known.find_window() if self.known is not None else None
         else:
             found = find_listed(self.model, self.list_models())
             name = found.name if found is not None else self.model
-            window = self._listed_window(found)
-        if self.calls_tools is None and is_known_without_tools(name):
+            window = self._listed_window(found) or _window_of_same_name(name)
+        self._use_known_refusals(name)
+        return window
+
+    def _use_known_refusals(self, name: str) -> None:
+        """Take what the table says of tools and pictures, where the server has not said it."""
+        table = known_models()
+        refuses_tools = table.refuses(name, "tools")
+        if self.is_refused("tools in chat") and self.path == OpenAIModel.path:
+            refuses_tools = True
+        if self.calls_tools is None and refuses_tools:
             self.calls_tools = False
             self.known_from = "zkchat's table of models"
-        if self.takes_images is None and is_known_without_images(name):
+        exact = table.find_exact("openai", name)
+        takes_images = None if exact is None else exact.takes_images
+        if self.takes_images is None and (takes_images is False or table.refuses(name, "images")):
             self.takes_images = False
-        return window
 
     def _listed_window(self, found: ModelInfo | None) -> Window | None:
         """The window of a model as its server lists it or has loaded it; keeps what the server says
@@ -284,6 +252,7 @@ class OpenAIModel(RemoteModel):
         """
         if found is None:
             return None
+        self.price = found.price
         self.calls_tools = found.calls_tools
         self.takes_images = found.takes_images
         tokens = None
@@ -312,6 +281,14 @@ class OpenAIModel(RemoteModel):
             generation = properties.get("default_generation_settings") or {}
             return whole_number(generation.get("n_ctx"), least=1)
         return None
+
+
+def _window_of_same_name(name: str) -> Window | None:
+    """The window of OpenAI's model of this name, for a server that passes calls on to OpenAI and
+    lists no windows.
+    """
+    known = known_models().find_exact("openai", name)
+    return known.find_window() if known is not None else None
 
 
 def _window(tokens: int | None, source: str) -> Window | None:

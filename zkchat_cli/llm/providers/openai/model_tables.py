@@ -1,67 +1,7 @@
-"""Facts about models that their servers do not report (November 2026). A model works without an
-entry.
-"""
+"""How OpenAI's models count pictures. What else is known of them is in llm/known_models.toml."""
 
 from zkchat_cli.tokens.image_rules import ImageRule, PatchRule, TileRule
 
-INPUT_TOKENS = {
-    "gpt-4-turbo": 128_000,
-    "gpt-4o": 128_000,
-    "gpt-4.1": 1_047_576,
-    "gpt-4": 8_192,
-    "gpt-5.4": 922_000,
-    "gpt-5.5": 922_000,
-    "gpt-5": 272_000,
-    "o1": 200_000,
-    "o3": 200_000,
-    "o4": 200_000,
-}
-"""The largest prompt of OpenAI's models in tokens, by the beginning of their names; the first that
-fits counts. OpenAI lists none.
-"""
-O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")
-"""Prefixes of OpenAI's models with the tokenizer o200k_base (tiktoken's own table)."""
-REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")
-"""Prefixes of OpenAI's models that take no temperature."""
-NEVER_REASONING = ("gpt-3", "gpt-4", "chatgpt", "gpt-5-chat")
-"""Prefixes of models that refuse settings of reasoning. Any other model that refuses them is called
-again without them.
-"""
-WITHOUT_TOOLS = (
-    "chatgpt-4o",
-    "gpt-4o-search",
-    "gpt-4o-mini-search",
-    "gpt-5-search",
-    "o1-mini",
-    "o1-preview",
-    "smollm",
-    "tinyllama",
-    "llama-2",
-    "llama2",
-    "vicuna",
-    "gemma-2",
-    "gemma2",
-    "phi-2",
-    "phi-3",
-    "phi3",
-    "stablelm",
-    "olmo",
-)
-"""Prefixes of models that were not trained to call tools, or have templates without tools."""
-WITHOUT_IMAGES = (
-    *WITHOUT_TOOLS[WITHOUT_TOOLS.index("o1-mini") :],
-    "gpt-3",
-    "gpt-4-0",
-    "gpt-4-32k",
-    "gpt-oss",
-    "o3-mini",
-    "deepseek-chat",
-    "deepseek-reasoner",
-    "codellama",
-    "mixtral",
-    "qwq",
-)
-"""Prefixes of models that take no pictures, where the server does not say so."""
 IMAGE_DETAIL = "high"
 """In what detail OpenAI's models look at a picture. By default newer ones take up to 10,000 patches
 of a large one.
@@ -100,27 +40,3 @@ def openai_image_rule(model: str) -> ImageRule:
         if model.startswith(prefix):
             return rule
     return NEWEST_IMAGE_RULE
-
-
-def input_tokens(model: str) -> int | None:
-    """The largest prompt of one of OpenAI's models in tokens; None if it is not in the table."""
-    for prefix, tokens in INPUT_TOKENS.items():
-        if model.startswith(prefix):
-            return tokens
-    return None
-
-
-def is_known_without_tools(model: str) -> bool:
-    """Whether a model is known to take no tools."""
-    return _file_name(model).startswith(WITHOUT_TOOLS)
-
-
-def is_known_without_images(model: str) -> bool:
-    """Whether a model is known to take no pictures."""
-    name = _file_name(model)
-    return name == "gpt-4" or name.startswith(WITHOUT_IMAGES)
-
-
-def _file_name(model: str) -> str:
-    """The name without folders: llama.cpp may name a model by its path."""
-    return model.replace("\\", "/").rpartition("/")[2].lower()

@@ -15,9 +15,15 @@ from typing import Any
 from zkchat_cli.llm.base import MAX_CALL_ID, Options, Request, image_url, without_none
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, ReadEvent, text_of
 from zkchat_cli.llm.http_client import Endpoint
-from zkchat_cli.llm.providers.openai.chat_completions import TEMPERATURE_REFUSAL, OpenAIModel
-from zkchat_cli.llm.providers.openai.model_tables import IMAGE_DETAIL, NEVER_REASONING
-from zkchat_cli.llm.refusals import Refusal, leave_out
+from zkchat_cli.llm.providers.openai.chat_completions import OpenAIModel
+from zkchat_cli.llm.providers.openai.model_tables import IMAGE_DETAIL
+from zkchat_cli.llm.refusals import (
+    TEMPERATURE_REFUSAL,
+    Refusal,
+    leave_out,
+    refused_effort,
+    refused_parameter,
+)
 from zkchat_cli.models.messages import ThinkingBlocks, ToolCall
 from zkchat_cli.models.prompts import PromptMessage, PromptTool
 
@@ -152,9 +158,12 @@ class OpenAIResponsesModel(OpenAIModel):
     reader = ResponsesReader
     refusals = (
         Refusal(
-            re.compile(r"(?i)encrypted content is not supported"), leave_out("include", "reasoning")
+            "encrypted reasoning",
+            re.compile(r"(?i)encrypted content is not supported"),
+            leave_out("include", "reasoning"),
         ),
         Refusal(
+            "reasoning.summary",
             re.compile(r"(?i)generate reasoning summaries|reasoning\.summary"),
             lambda body: body.get("reasoning", {}).pop("summary", None),
             "shows no summary of its reasoning",
@@ -162,13 +171,16 @@ class OpenAIResponsesModel(OpenAIModel):
             "that have one.",
         ),
         TEMPERATURE_REFUSAL,
+        refused_effort("reasoning.effort"),
+        refused_parameter("text.verbosity", "text", setting="openai.verbosity"),
+        refused_parameter("prompt_cache_key", "prompt_cache_key"),
+        refused_parameter("max_output_tokens", "max_output_tokens"),
     )
 
     def full_body(self, request: Request) -> dict[str, Any]:
         """See RemoteModel."""
         options = request.options
         verbosity = self.settings.verbosity
-        may_reason = not self.model.startswith(NEVER_REASONING)
         max_tokens = options.max_output_tokens
         return without_none(
             model=self.model,
@@ -176,7 +188,7 @@ class OpenAIResponsesModel(OpenAIModel):
             stream=True,
             store=False,
             prompt_cache_key=_cache_key(request),
-            include=["reasoning.encrypted_content"] if may_reason else None,
+            include=["reasoning.encrypted_content"] if self.may_reason else None,
             reasoning=self._reasoning(options) or None,
             text={"verbosity": verbosity} if verbosity else None,
             max_output_tokens=None if max_tokens is None else max(max_tokens, MIN_ANSWER),
@@ -186,11 +198,9 @@ class OpenAIResponsesModel(OpenAIModel):
 
     def _reasoning(self, options: Options) -> dict[str, Any]:
         """How much to reason, and that OpenAI summarizes it for the user."""
-        may_reason = not self.model.startswith(NEVER_REASONING)
-        has_summary = may_reason and self.official and options.reasoning_effort != "none"
-        return without_none(
-            effort=options.reasoning_effort, summary="auto" if has_summary else None
-        )
+        effort = self.effort(options)
+        has_summary = self.may_reason and self.official and effort != "none"
+        return without_none(effort=effort, summary="auto" if has_summary else None)
 
 
 def _cache_key(request: Request) -> str:
