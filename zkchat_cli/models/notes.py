@@ -38,6 +38,8 @@ class ContentChunk(_LogValue):
     start_line: Count
     end_line: Count
     text: str
+    # The line that opens the block of code that the chunk begins within: ```python
+    fence: str | None = None
     score: Quantity | None = None
     score_words: Quantity | None = None
     """The score by words alone. `score` combines it with the cosine of the chunk's best window.
@@ -45,6 +47,15 @@ class ContentChunk(_LogValue):
     """
     score_meaning: Quantity | None = None
     number: Count | None = None
+
+    def to_result(self) -> dict[str, Any]:
+        """What other programs see of a result of search, as JSON values."""
+        return self.model_dump(mode="json", exclude={"id", "number", "fence"})
+
+    @property
+    def markdown(self) -> str:
+        """The text, below the fence of the code that it begins within: so it is read as code."""
+        return self.text if self.fence is None else f"{self.fence}\n{self.text}"
 
 
 class DocumentReference(_LogValue):

@@ -29,6 +29,8 @@ class NoteChunk(NamedTuple):
     heading: str | None
     headings: tuple[str, ...]
     text: str
+    # The line that opens the block of code in which it begins
+    fence: str | None = None
 
 
 class _Section(NamedTuple):
@@ -81,7 +83,7 @@ def chunk_note(
         for span in _split_section(section, lines, sizes, code_ends):
             shown = _without_blank_ends(span, lines)
             if shown.first <= shown.last:
-                found += _make_chunks(shown, lines, sizes, markup.headings)
+                found += _make_chunks(shown, lines, sizes, markup)
     # A note without text can still be found by its name
     if not found:
         line = min(front_lines + 1, len(lines))
@@ -90,20 +92,32 @@ def chunk_note(
 
 
 def _make_chunks(
-    span: LineSpan, lines: Sequence[str], sizes: Sequence[int], headings: "Sequence[Heading]"
+    span: LineSpan, lines: Sequence[str], sizes: Sequence[int], markup: "Markup"
 ) -> list[NoteChunk]:
     """The chunk of these lines; several of a single line that is too long: base64, or an export
     without line breaks.
     """
     first, last = span
-    heading, names = _find_headings(span, lines, headings)
+    heading, names = _find_headings(span, lines, markup.headings)
+    fence = fence_above(first, lines, markup)
     whole = "\n".join(lines[first - 1 : last])
     size = sizes[first - 1]
     most = len(whole)
     if first == last and size > MAX_LINE_TOKENS:
         most = max(1, len(whole) * MAX_TOKENS // size)
     texts = [whole[at : at + most] for at in range(0, len(whole), most)]
-    return [NoteChunk(first, last, heading, names, text) for text in texts]
+    return [NoteChunk(first, last, heading, names, text, fence) for text in texts]
+
+
+def fence_above(line: int, lines: Sequence[str], markup: "Markup") -> str | None:
+    """The line that opens the fenced block of code that a line is in; None for any other line."""
+    after = bisect_left(markup.code, (line, 0))
+    if after == 0:
+        return None
+    first, last = markup.code[after - 1]
+    opening = lines[first - 1]
+    is_within = first < line <= last
+    return opening if is_within and ("```" in opening or "~~~" in opening) else None
 
 
 def _without_blank_ends(span: LineSpan, lines: Sequence[str]) -> LineSpan:

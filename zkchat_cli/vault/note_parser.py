@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from zkchat_cli.text.dates import Period, leading_date
+from zkchat_cli.text.embedded_data import hide_data
 from zkchat_cli.vault.front_matter import FrontMatter, read_front_matter
 from zkchat_cli.vault.links.wikilinks import fold_name, note_name
 from zkchat_cli.vault.note_chunks import NoteChunk, chunk_note
@@ -43,10 +44,15 @@ class ParsedNote:
 
         return read_markup(self.text, self.front_matter.lines)
 
+    @cached_property
+    def shown_text(self) -> str:
+        """The text with `…` instead of pictures and other data, line by line."""
+        return hide_data(self.text)
+
     @property
     def body(self) -> str:
-        """The text after the front matter."""
-        return self.text.split("\n", self.front_matter.lines)[-1]
+        """The shown text after the front matter."""
+        return self.shown_text.split("\n", self.front_matter.lines)[-1]
 
     @cached_property
     def title(self) -> str:
@@ -107,7 +113,7 @@ class ParsedNote:
     @cached_property
     def chunks(self) -> tuple[NoteChunk, ...]:
         return chunk_note(
-            self.text,
+            self.shown_text,
             self.front_matter.lines,
             self.markup,
             properties=self.front_matter.has_content,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import VaultError, nearest_names
 from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.text.embedded_data import hide_data
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.index.values import LinkRow, make_chunk
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
@@ -64,7 +65,11 @@ class NoteReader:
         """The note's chunks that overlap those lines, cut to them. Raises VaultError when there is
         no such note.
         """
+        # The modules of parsing, for the same reason as in `parse`
+        from zkchat_cli.vault.note_chunks import fence_above
+
         parsed = self.parse(relative_path)
+        note_lines = parsed.text.split("\n")
         found: list[ContentChunk] = []
         for chunk in parsed.chunks:
             first = max(start_line, chunk.start_line)
@@ -74,7 +79,9 @@ class NoteReader:
             lines = chunk.text.split("\n")[first - chunk.start_line : last - chunk.start_line + 1]
             heading = chunk.heading if first == chunk.start_line else parsed.heading_at(first)
             path = parsed.relative_path
-            found.append(make_chunk(path, parsed.title, heading, first, last, "\n".join(lines)))
+            text = "\n".join(lines)
+            fence = fence_above(first, note_lines, parsed.markup)
+            found.append(make_chunk(path, parsed.title, heading, first, last, text, fence))
         return found
 
     def first_chunk(self, relative_path: str) -> ContentChunk | None:
@@ -90,11 +97,21 @@ class NoteReader:
         from zkchat_cli.vault import markup, note_chunks, note_parser
 
         is_note = relative_path.lower().endswith(NOTE_SUFFIXES)
-        marks = note_parser.parse_note(relative_path, text).markup if is_note else markup.Markup()
+        marks = markup.Markup()
+        if is_note:
+            parsed = note_parser.parse_note(relative_path, text)
+            marks = parsed.markup
+            text = parsed.shown_text
         chunks = note_chunks.chunk_note(text, 0, marks)
         return [
             make_chunk(
-                relative_path, title, chunk.heading, chunk.start_line, chunk.end_line, chunk.text
+                relative_path,
+                title,
+                chunk.heading,
+                chunk.start_line,
+                chunk.end_line,
+                chunk.text,
+                chunk.fence,
             )
             for chunk in chunks
             if chunk.text.strip()
@@ -139,5 +156,5 @@ def _link_line(row: LinkRow, note: "ParsedNote | None") -> ContentChunk:
     text = row.context_snippet
     if row.raw in line and len(line) <= LONGEST_LINE:
         heading = note.heading_at(row.line)
-        text = line
+        text = hide_data(line)
     return make_chunk(row.source, note.title, heading, row.line, row.line, text)

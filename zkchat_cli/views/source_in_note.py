@@ -7,6 +7,7 @@ from zkchat_cli.citations.omissions import quote_ranges
 from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.chunk_budget import CUT_MARK
+from zkchat_cli.text.embedded_data import hide_data
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
@@ -36,6 +37,9 @@ def locate_chunk(chunk: ContentChunk, note: str | None) -> SourceLocation:
         change = "The note is deleted or cannot be read. This is what the model saw:"
         return SourceLocation(chunk.start_line, chunk.end_line, change=change)
     words = chunk.text.removesuffix(CUT_MARK)
+    if words not in note:
+        # A chunk is without the data of its note
+        note = hide_data(note)
     lines_before = note.split("\n")[: chunk.start_line - 1]
     old = sum(len(line) + 1 for line in lines_before)
     last_before = note.rfind(words, 0, old + len(words))

@@ -101,7 +101,7 @@ def search(
         for line in _input_lines(query):
             found = notes.search(line, limit)
             ctx.print_warnings(notes)
-            documents = [chunk.model_dump(mode="json", exclude={"id", "number"}) for chunk in found]
+            documents = [chunk.to_result() for chunk in found]
             document = {"query": line, "results": documents} if query == "-" else documents
             ctx.print_result(
                 document,

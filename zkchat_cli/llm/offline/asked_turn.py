@@ -133,5 +133,6 @@ def read_excerpts(messages: Sequence[PromptMessage]) -> list[QuoteSource]:
                     truncate(chunk.heading, LONGEST_TITLE) if chunk.heading else None,
                     chunk.text,
                     rank,
+                    chunk.markdown if chunk.fence else "",
                 )
     return sorted(found.values(), key=lambda excerpt: excerpt.rank)

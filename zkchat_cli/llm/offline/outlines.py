@@ -158,7 +158,7 @@ def _section_line(name: str, parts: Sequence[QuoteSource]) -> str:
 def _split_at_headings(excerpt: QuoteSource) -> list[tuple[str, str]]:
     """The parts of an excerpt below each heading in it, with the heading."""
     parts: list[tuple[str, list[str]]] = [(excerpt.heading or "", [])]
-    fenced = False
+    fenced = bool(excerpt.as_code)
     for line in excerpt.text.split("\n"):
         fenced ^= line.lstrip().startswith(("```", "~~~"))
         marks = len(line) - len(line.lstrip("#"))

@@ -32,6 +32,8 @@ class QuoteSource(NamedTuple):
     heading: str | None
     text: str
     rank: int = 0
+    # The text below the fence of the code in which it begins; empty for any other
+    as_code: str = ""
 
 
 class QuoteOrder(NamedTuple):
@@ -113,7 +115,8 @@ def find_quotes(
     for excerpt in excerpts:
         words_of_headings: dict[tuple[str, ...], frozenset[str]] = {}
         chunk = quotable_chunk(excerpt.text)
-        pieces = passages.quotable_passages(excerpt.text, excerpt.heading, max_group=max_group)
+        source = excerpt.as_code or excerpt.text
+        pieces = passages.quotable_passages(source, excerpt.heading, max_group=max_group)
         for position, passage in enumerate(pieces):
             text = render_passage(passage, chunk)
             if text is None:

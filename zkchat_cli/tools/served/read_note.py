@@ -5,6 +5,7 @@ from typing import Annotated, TypedDict
 from pydantic import Field
 
 from zkchat_cli.errors import UsageError
+from zkchat_cli.text.embedded_data import hide_data
 from zkchat_cli.tools.note_lookups import locate_lines
 from zkchat_cli.tools.served_tool import Note, ServedVault, declare_served_tool
 
@@ -32,7 +33,7 @@ def read_note(
     """
     vault = served.vault
     found, first, wanted_last = locate_lines(vault, path, start_line, end_line)
-    lines = vault.reader.read(found).removesuffix("\n").split("\n")
+    lines = hide_data(vault.reader.read(found)).removesuffix("\n").split("\n")
     last = len(lines) if wanted_last is None else min(wanted_last, len(lines))
     if last < first:
         wanted = f"lines {first} to {end_line}" if end_line else f"line {first}"

@@ -40,7 +40,7 @@ def search_notes(
             words.append(f'{name}:"{unquoted}"')
     words.append(query)
     found = search_passages(served.vault, " ".join(words), limit, MOST_PASSAGES)
-    results = [chunk.model_dump(mode="json", exclude={"id", "number"}) for chunk in found.passages]
+    results = [chunk.to_result() for chunk in found.passages]
     return {"results": results, "more": found.more or None}
 
 

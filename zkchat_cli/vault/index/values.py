@@ -143,7 +143,13 @@ class NoteContent(NamedTuple):
 
 
 def make_chunk(
-    path: str, title: str, heading: str | None, start: int, end: int, text: str
+    path: str,
+    title: str,
+    heading: str | None,
+    start: int,
+    end: int,
+    text: str,
+    fence: str | None = None,
 ) -> ContentChunk:
     """A chunk with an id made from its place and its text."""
     place_and_text = f"{path}\0{start}\0{text}".encode("utf-8", "replace")
@@ -155,6 +161,7 @@ def make_chunk(
         start_line=start,
         end_line=end,
         text=text,
+        fence=fence,
     )
 
 

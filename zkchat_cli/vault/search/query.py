@@ -25,7 +25,7 @@ MOST_WORDS = 48
 _MOST_FILTERS = 16
 _LONGEST = 20_000
 # Words that belong together, as in "state-of-the-art", "TCP/IP" and "snake_case"
-_JOINED = lazy_pattern(r"[^\W_]+(?:[-\u2010\u2011_/][^\W_]+)+")
+_JOINED = lazy_pattern(r"(?<![^\W_])[^\W_]++(?:[-\u2010\u2011_/][^\W_]++)+")
 _MOST_JOINED = 4
 _HYPHENS = {0x2010: "-", 0x2011: "-"}
 # The name of an operator, its quoted or bare value, or a phrase

@@ -35,7 +35,8 @@ class SqliteChunkIndex:
 
     def read(self, ids: Sequence[int]) -> list[ContentChunk]:
         sql = """
-            SELECT notes.path, title, heading, start_line, end_line, text, headings, chunks.key
+            SELECT notes.path, title, heading, start_line, end_line, text, headings,
+                chunks.key, fence
             FROM json_each(?) AS wanted
             JOIN chunks ON chunks.id = wanted.value
             JOIN notes ON notes.id = note_id
@@ -43,11 +44,11 @@ class SqliteChunkIndex:
         """
         found: list[ContentChunk] = []
         for row in self._database.rows(sql, json.dumps(ids)):
-            path, title, heading, start, end, text, headings, key = row
+            path, title, heading, start, end, text, headings, key, fence = row
             if chunk_key(title, headings, text) != key:
                 problem = f"a part of {path} is not as it was stored"
                 raise damage_error(self._database.file, problem)
-            found.append(make_chunk(path, title, heading, start, end, text))
+            found.append(make_chunk(path, title, heading, start, end, text, fence))
         return found
 
     def candidates(

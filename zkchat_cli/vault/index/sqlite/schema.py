@@ -11,7 +11,7 @@ from zkchat_cli.vault.index.sqlite.database import IndexDatabase
 from zkchat_cli.vault.index.values import IndexSizes
 
 # Raise it whenever the tables, the chunks, the links or `to_index_text` change
-VERSION = 16
+VERSION = 17
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -36,7 +36,9 @@ CREATE TABLE chunks (
     start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
     text TEXT NOT NULL,
     -- of its vectors, see `chunk_key`
-    key INTEGER NOT NULL
+    key INTEGER NOT NULL,
+    -- the line that opens the code it begins within
+    fence TEXT
 );
 CREATE TABLE links (
     note_id INTEGER NOT NULL, line INTEGER NOT NULL,

@@ -38,6 +38,7 @@ class _ChunkRow(NamedTuple):
     end_line: int
     text: str
     key: int
+    fence: str | None
 
 
 class _NameRow(NamedTuple):
@@ -175,6 +176,7 @@ class SqliteIndexUpdate:
                 end_line=chunk.end_line,
                 text=chunk.text,
                 key=chunk_key(parsed.title, headings, chunk.text),
+                fence=chunk.fence,
             )
             self._chunk_rows.append(row)
             self._next_chunk += 1
@@ -186,7 +188,7 @@ class SqliteIndexUpdate:
     def _write_chunks(self) -> None:
         """Write the chunks that were collected, and their words."""
         rows = self._chunk_rows
-        self._executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        self._executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         texts = [IndexedTexts(row.id, (row.headings, row.text)) for row in rows]
         self._words.add("words", texts)
         self._chunk_rows = []
