@@ -38,7 +38,20 @@ ENGLISH = {
     "Harbour.md": "The vessel came in at night, in heavy rain.\n",
     "Budget.md": "The budget of this year does not pay for new computers.\n",
 }
-ENGLISH_QUESTIONS = ("car maintenance", "When did the ship come in?", "How cold is the medicine?")
+ENGLISH_QUESTIONS = (
+    "car maintenance",
+    "podcasts",
+    "When did the ship come in?",
+    "How cold is the medicine?",
+)
+# Words that no note has, of a language that no common word tells
+WORDS = {
+    "Haushaltsplan": "Budget.md",
+    "barcos": "Harbour.md",
+    "vaccination réfrigérateur": "Fridge.md",
+    "Ölwechsel": "Garage.md",
+    "orçamentos": "Budget.md",
+}
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +114,11 @@ def test_english_questions_on_english_notes_are_answered_as_before(
     # Then all notes have vectors of the second model
     assert both.search("Wie kühl muss der Impfstoff gelagert werden?")
     assert [both.search(question) for question in ENGLISH_QUESTIONS] == expected
+    for word, note in WORDS.items():
+        assert both.search(word)[0].relative_path == note
+        assert both.similarities(word, ["A red automobile"]) != alone.similarities(
+            word, ["A red automobile"]
+        )
     texts = list(ENGLISH.values())
     assert both.similarities("a car", texts) == alone.similarities("a car", texts)
     alone.close()

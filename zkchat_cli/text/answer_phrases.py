@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
+from zkchat_cli.text.languages import count_word_forms
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
 from zkchat_cli.text.words import detect_language, is_filler, stopwords, terms
@@ -202,8 +203,8 @@ def language_of_question(text: str) -> str | None:
 
 
 def _likely_languages(text: str) -> list[str]:
-    """The languages that have most of the common words and letters of a short text. A word of one
-    language tells more than a shared one.
+    """The languages that have most of the common words and letters of a short text, or without any
+    most of the endings. A word of one language tells more than a shared one.
     """
     counts: Counter[str] = Counter()
     text = _LINK.sub(" ", text)
@@ -217,6 +218,7 @@ def _likely_languages(text: str) -> list[str]:
     for language, letters in _LETTERS.items():
         if not letters.isdisjoint(text.lower()):
             counts[language] += 1
+    counts = counts or +count_word_forms(text)
     most = max(counts.values(), default=0)
     return [language for language, count in counts.items() if count == most]
 

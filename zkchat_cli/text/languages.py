@@ -2,14 +2,24 @@
 it has that of the texts around it.
 """
 
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.word_lists import ENGLISH, RUSSIAN
+from zkchat_cli.text.word_lists import (
+    ENGLISH,
+    FILLERS,
+    FRENCH,
+    GERMAN,
+    PORTUGUESE,
+    RUSSIAN,
+    SPANISH,
+)
 from zkchat_cli.text.words import (
     count_stopwords,
     detect_language,
+    is_filler,
     is_latin,
     language_of,
     terms,
@@ -38,6 +48,17 @@ _LETTERS = {
     RUSSIAN: lazy_pattern("[\u0400-\u04ff]"),
 }
 """The letters of the languages that are told by their script. Most Cyrillic text is Russian."""
+_WRITTEN = lazy_pattern(r"[^\W\d_]+")
+_FORMS = {
+    GERMAN: lazy_pattern(
+        r"[äöüß]|.{3}(?:ung|ungen|keit|keiten|heit|heiten|schaft|schaften|lich|liche[nrs]?|isch"
+        r"|ische[nrs]?)$|.{8}(?:(?<!tt)(?<!dd)(?<!th)en|tz|cht)$"
+    ),
+    FRENCH: lazy_pattern(r"[èêëîïœùû]|.{3}(?:eaux?|euse|euses|iques|oire|oires|ettes|ées?)$"),
+    SPANISH: lazy_pattern(r"[ñ]|.{3}(?:ción|ciones|dades|miento|mientos|ería|ía|ías|illos?)$"),
+    PORTUGUESE: lazy_pattern(r"[ãõ]|.{3}(?:ção|ções|dade|mentos?|agem|agens|ões|inhos?|inhas?)$"),
+}
+"""Letters and endings of words that are rare in the others of these languages."""
 
 
 def written_language(text: str) -> str | None:
@@ -56,6 +77,42 @@ def likely_language(text: str) -> str:
     counts = count_stopwords(terms(text))
     language = max(counts, key=lambda each: counts[each])
     return language if counts[language] >= counts[ENGLISH] + CLEAR_LEAD else ENGLISH
+
+
+def language_of_query(text: str) -> str | None:
+    """The language of a question by its script, or by its common words and the letters and endings
+    of the others; None if they do not tell. One common word more than English ones tells nothing:
+    "a car" has two French ones.
+    """
+    if not is_latin(text[:SAMPLED_CHARACTERS]):
+        return language_of_script(text[:SAMPLED_CHARACTERS])
+    found = list(dict.fromkeys(terms(text)))
+    counts = Counter(count_stopwords(found))
+    for word in found:
+        counts.update(each for each in FILLERS if is_filler(word, each))
+    forms = count_word_forms(text)
+    counts.update(forms)
+    language = max(counts, key=lambda each: counts[each])
+    lead = counts[language] - counts[ENGLISH]
+    if lead >= CLEAR_LEAD or (lead > 0 and forms[language]):
+        return language
+    return ENGLISH if _is_ahead(ENGLISH, counts) else None
+
+
+def _is_ahead(language: str, counts: Mapping[str, int]) -> bool:
+    """Whether a language has a higher count than any other."""
+    return all(counts[language] > count for each, count in counts.items() if each != language)
+
+
+def count_word_forms(text: str) -> Counter[str]:
+    """How many words of a Latin text have letters or endings that few other languages than this one
+    have.
+    """
+    counts: Counter[str] = Counter()
+    for written in dict.fromkeys(_WRITTEN.findall(unicodedata.normalize("NFC", text).lower())):
+        for language, pattern in _FORMS.items():
+            counts[language] += pattern.search(written) is not None
+    return counts
 
 
 def language_of_script(text: str) -> str:

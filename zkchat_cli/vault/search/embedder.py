@@ -1,7 +1,7 @@
 """What search by meaning asks of a model: the vectors of texts."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from zkchat_cli.errors import ProviderError
 
@@ -41,6 +41,16 @@ class Embedder(Protocol):
 
     def close(self) -> None:
         """End connections to a server, and what it still computes."""
+
+
+@runtime_checkable
+class KnowsWords(Protocol):
+    """An embedder with a vocabulary, which tells words of its languages from others."""
+
+    def knows_word(self, word: str) -> bool:
+        """Whether a word, or a form of it, is in the vocabulary, and not only pieces of it. Raises
+        ProviderError.
+        """
 
 
 def compute_vectors(embedder: Embedder, texts: Sequence[str], purpose: Purpose) -> "list[Vector]":

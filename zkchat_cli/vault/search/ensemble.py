@@ -17,14 +17,17 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.models.notes import SemanticStatus
-from zkchat_cli.text.languages import language_of_script, likely_language
+from zkchat_cli.text import words
+from zkchat_cli.text.languages import language_of_query, language_of_script, likely_language
+from zkchat_cli.text.word_lists import ENGLISH
 from zkchat_cli.text.words import MIN_SHARE
 from zkchat_cli.vault.index.values import Progress
-from zkchat_cli.vault.search.embedder import Embedder
+from zkchat_cli.vault.search.embedder import Embedder, KnowsWords
 from zkchat_cli.vault.search.fusion import MeaningWeight
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.search.semantic_match import SemanticMatch
 from zkchat_cli.vault.search.waiting_time import WaitingTime
+from zkchat_cli.vault.search.word_forms import known_words
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.index.manager import IndexManager
@@ -199,9 +202,30 @@ class SemanticEnsemble:
         return self._second.compute_missing(progress, stopped) and complete
 
     def _is_foreign(self, text: str) -> bool:
-        """Whether a text is in a language that only the second model knows."""
-        language = likely_language(text)
-        return not self._first.knows(language) and self._second.knows(language)
+        """Whether a text is in a language that only the second model knows. If nothing tells its
+        language, it is if its words are strange to the notes and to the first model.
+        """
+        language = language_of_query(text)
+        if language is None and self._first.embedder.languages is not None:
+            return self._has_strange_words(text)
+        return not self._first.knows(language) and self._second.knows(language or ENGLISH)
+
+    def _has_strange_words(self, text: str) -> bool:
+        """Whether no word of a text is in the notes, and most are not in the vocabulary of the
+        first model: "Einkaufsliste", in a vault in English. Of a text with other letters than
+        English ones, one such word is enough.
+        """
+        judge = self._first.embedder
+        wanted = [word for word in words.content_terms(text) if word.isalpha()]
+        if not wanted or not isinstance(judge, KnowsWords):
+            return False
+        known = self._ask(lambda index: known_words(index.vocabulary, wanted))
+        if known and text.isascii():
+            return False
+        strange = 0
+        with self._first.failures_reported():
+            strange = sum(word not in known and not judge.knows_word(word) for word in wanted)
+        return 2 * strange > len(wanted) or (strange > 0 and not text.isascii())
 
     @property
     def _has_other_languages(self) -> bool:

@@ -52,6 +52,11 @@ def find_forms(vocabulary: "Vocabulary", wanted: Sequence[str]) -> dict[str, Wor
     return _merge_common(found)
 
 
+def known_words(vocabulary: "Vocabulary", wanted: Iterable[str]) -> frozenset[str]:
+    """Those of the words that the notes have in some form, as they are spelled."""
+    return frozenset(_look_up(vocabulary, wanted))
+
+
 def _merge_common(found: Mapping[str, WordForms]) -> dict[str, WordForms]:
     """Words with a common form as one, under the first of them."""
     merged: dict[str, WordForms] = {}
