@@ -3,6 +3,7 @@
     ZkchatError
     ├── UsageError       the command line asked for something that makes no sense
     ├── ConfigError      a settings file, an environment variable or a flag is wrong
+    │   └── CostLimitReached a turn would cost more than the settings allow
     ├── VaultError       the notes cannot be found or read
     │   ├── IndexDamaged     the search index cannot be used and could not be rebuilt
     │   └── IndexUnwritable  it cannot be stored (a full disk, no permission, no file locks) and is
@@ -65,6 +66,10 @@ class ConfigError(ZkchatError):
     """A settings file, an environment variable or a flag is wrong."""
 
     code = "config"
+
+
+class CostLimitReached(ConfigError):
+    """A turn would cost more than `chat.max_cost`, and the user has not allowed it."""
 
 
 class VaultError(ZkchatError):

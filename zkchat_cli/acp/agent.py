@@ -219,7 +219,12 @@ class NoteAgent:
 
     def _open_session(self, folder: Path, id_: str | None) -> ZkChatSession:
         app = self._app(folder)
-        deciding = replace(app, approve=self._approve_change, approve_call=self._approve_call)
+        deciding = replace(
+            app,
+            approve=self._approve_change,
+            approve_call=self._approve_call,
+            approve_cost=self._approve_cost,
+        )
         session = deciding.session(None if id_ is None else app.find(id_))
         for warning in app.warnings(session):
             # The editor shows this with the first answer
@@ -329,6 +334,10 @@ class NoteAgent:
         if answer == NO:
             return DECLINED_CALL
         return Decision(allowed=True, always=answer == ALWAYS)
+
+    def _approve_cost(self, question: str) -> bool:
+        wanted = schema.ToolCallUpdate(tool_call_id="cost", title=question, kind="other")
+        return self._permission(wanted, YES, NO) == YES
 
     def _permission(
         self, wanted: schema.ToolCallUpdate, *options: schema.PermissionOption

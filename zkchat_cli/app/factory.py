@@ -25,6 +25,7 @@ from zkchat_cli.app.settings import (
     required_vault_folder,
 )
 from zkchat_cli.app.stores import open_store, open_store_to_read
+from zkchat_cli.chat.cost_guard import CostGuard
 from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.chat.message_vectors import MessageEmbedder
 from zkchat_cli.chat.runtime import (
@@ -82,6 +83,8 @@ class App:
     # Approves changes of notes; without it none is made
     approve: Approve | None = None
     approve_call: Callable[[ToolCall], Decision] | None = None
+    # Asks before a turn that costs more than `chat.max_cost`
+    approve_cost: Callable[[str], bool] | None = None
     """Approves calls of other programs' tools; without it none is made, except those that the user
     always allows.
     """
@@ -121,6 +124,7 @@ class App:
             documents_folder=self.loaded.paths.data_dir / "documents",
             summary_cache=self._summary_cache(),
             faults=FaultGuard(self._start_log),
+            costs=CostGuard(self.approve_cost),
         )
         session = ZkChatSession(
             services, self._runtime(self.loaded, self.opened_model), conversation

@@ -127,6 +127,7 @@ class DocumentSummarizer:
         usage = answer.usage or TokenUsage(
             prompt_tokens=sent, completion_tokens=count(answer.text), estimated=True
         )
+        usage = usage.at_price(runtime.summary_price)
         if not answer.text.strip():
             problem = f"no summary of {note.relative_path}: {answer.problem}"
             raise ProviderError("server", problem, 'references.summaries = "author" needs no model')

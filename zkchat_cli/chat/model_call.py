@@ -5,10 +5,11 @@ from collections.abc import Generator
 from contextlib import closing
 
 from zkchat_cli import events
+from zkchat_cli.chat.cost_guard import EXPECTED_ANSWER, TurnCost
 from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.chat.next_step import Reply
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.runtime import Runtime
+from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.server_count import cut_notices, learn_count, prompt_request
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.storable import storable_call, storable_thinking
@@ -17,6 +18,7 @@ from zkchat_cli.context.usage import measure_lasting
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import StreamFailed, StreamFinished
 from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.models.money import TokenCounts
 from zkchat_cli.models.prompts import Prompt
 from zkchat_cli.text.words import replace_surrogates
 
@@ -28,13 +30,15 @@ def call_model(
     prompt: Prompt,
     prompts: PromptBuilder,
     state: ConversationState,
-    faults: FaultGuard,
+    services: SessionServices,
 ) -> Generator[events.Event, None, Reply]:
     """Stream one model call and return its reply.
 
-    Raises the ProviderError that ended the call.
+    Raises the ProviderError that ended the call, or CostLimitReached.
     """
     runtime = turn.runtime
+    faults = services.faults
+    yield from _check_cost(turn, prompt, state, services)
     name = runtime.model.name
     usage = prompt.usage
     _log.info(
@@ -76,6 +80,24 @@ def call_model(
                 case None:
                     problem = f"{name}: the stream broke off"
                     raise ProviderError("cut", problem, "Ask again for the rest.")
+
+
+def _check_cost(
+    turn: TurnInProgress, prompt: Prompt, state: ConversationState, services: SessionServices
+) -> list[events.Notice]:
+    """Before the first call of a turn: ask if it costs too much. Raises CostLimitReached."""
+    runtime = turn.runtime
+    limit = runtime.settings.chat.max_cost
+    price = runtime.price
+    is_free = price is None and not runtime.model.has_server
+    if not limit or turn.sent or is_free:
+        return []
+    answer = runtime.options.max_output_tokens or EXPECTED_ANSWER
+    expected = None
+    if price is not None:
+        expected = price.cost(TokenCounts(prompt.usage.total_tokens, answer))
+    cost = TurnCost(state.conversation.id, runtime.model.name, expected, limit)
+    return services.costs.check(cost, state.log())
 
 
 def _pending_notices(

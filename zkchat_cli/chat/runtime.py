@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from zkchat_cli.agents.loader import NO_AGENT, Agent
+from zkchat_cli.chat.cost_guard import CostGuard
 from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.config import loader
 from zkchat_cli.config.schema import Config
@@ -24,8 +25,10 @@ from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import Model, Options, Window
+from zkchat_cli.llm.prices import find_price
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.models.messages import Role, ToolCall, ZkChatMessage
+from zkchat_cli.models.money import Price
 from zkchat_cli.models.prompts import Calibration, Retrieval
 from zkchat_cli.references.summary_cache import SummaryCache
 from zkchat_cli.store.port import SessionStore
@@ -121,6 +124,8 @@ class SessionServices:
     summary_cache: SummaryCache = field(default_factory=SummaryCache)
     # Lets a turn continue without what only accompanies it
     faults: FaultGuard = field(default_factory=FaultGuard)
+    # Asks before a turn that costs too much
+    costs: CostGuard = field(default_factory=CostGuard)
 
     def new_message(
         self, role: Role, content: str, parent: str | None = None, **fields: object
@@ -205,6 +210,16 @@ class Runtime:
     def takes_external(self) -> bool:
         """Whether tools of other programs may join `tools`."""
         return self.model.only_tools is None and (self.agent is None or self.agent.tools is None)
+
+    @property
+    def price(self) -> Price | None:
+        """What the model's tokens cost, as far as known."""
+        return find_price(self.settings.llm.prices, self.model)
+
+    @property
+    def summary_price(self) -> Price | None:
+        """What the tokens of the model that writes summaries cost, as far as known."""
+        return find_price(self.settings.llm.prices, self.summary_model)
 
     @property
     def summary_model(self) -> Model:

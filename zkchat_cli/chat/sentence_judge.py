@@ -77,7 +77,7 @@ def judge_by_model(
         completion_tokens=runtime.counter.count(answer),
         estimated=True,
     )
-    return checked, reported or counted
+    return checked, (reported or counted).at_price(runtime.price)
 
 
 class _JudgeRequest(NamedTuple):

@@ -212,7 +212,8 @@ class SummaryWriter:
             completion_tokens=self._counter.count(answer),
         )
         self.calls += 1
-        self.usage = sum_usage((self.usage, reported or counted))
+        charged = (reported or counted).at_price(self._runtime.summary_price)
+        self.usage = sum_usage((self.usage, charged))
         summary = prompt.parse_summary(answer)
         if problem:
             return SummaryReply(None, problem)

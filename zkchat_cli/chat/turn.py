@@ -256,7 +256,8 @@ class TurnInProgress:
         counted = TokenUsage(
             prompt_tokens=prompt.usage.total_tokens, completion_tokens=written, estimated=True
         )
-        self.usage = sum_usage((self.usage, reported or counted))
+        charged = (reported or counted).at_price(self.runtime.price)
+        self.usage = sum_usage((self.usage, charged))
 
     def add_broken_call(self) -> None:
         """Add the cost of a call that broke off after some text: the server charges for it too.

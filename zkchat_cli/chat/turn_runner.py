@@ -234,8 +234,7 @@ class TurnRunner:
                 raise
             raise ProviderError("context_length", refusal.message, self._advise()) from e
         try:
-            faults = self.services.faults
-            return (yield from call_model(turn, prompt, self.prompts, self.state, faults))
+            return (yield from call_model(turn, prompt, self.prompts, self.state, self.services))
         except ProviderError as e:
             return e
 

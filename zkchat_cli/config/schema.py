@@ -186,6 +186,12 @@ class ChatSettings(Section):
     iterations: int = Field(
         5, ge=1, le=100, description="most answers to work on the goal of one /solve"
     )
+    max_cost: float = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        description="ask before a conversation costs more than this, such as 0.5; 0: never",
+    )
     show_related: bool = Field(
         True,
         description="offer notes related to an answer in a line below it, if there are good ones",

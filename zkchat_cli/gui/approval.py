@@ -34,5 +34,9 @@ class PanelApproval:
         """Ask about a call of an external tool."""
         return ALLOWED if self._ask(call_question(call)) else DECLINED_CALL
 
+    def approve_cost(self, question: str) -> bool:
+        """Ask about a turn that costs more than the settings allow."""
+        return self._ask(question)
+
     def _ask(self, question: str, lines: Iterable[StyledLine] = ()) -> bool:
         return self._worker.ask(partial(self._panel.ask, question, lines))

@@ -12,6 +12,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.gui.menu_host import MenuHost
 from zkchat_cli.gui.styled_browser import fixed_font
 from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.views.conversation_cost import measure_cost
 from zkchat_cli.views.prompts import prompt_text
 from zkchat_cli.views.summary_cost import note_summaries_text
 from zkchat_cli.views.text import plain_text, styled_line
@@ -121,8 +122,9 @@ def show_context(window: MenuHost) -> None:
 
     def explain(session: ZkChatSession) -> str:
         prompt = sent or session.prompt(message)
-        costs = note_summaries_text(session)
-        usage = plain_text(usage_lines(prompt, session.history, note_summaries=costs))
+        costs = (measure_cost(session, prompt).line, note_summaries_text(session))
+        price = session.runtime.price
+        usage = plain_text(usage_lines(prompt, session.history, costs=costs, price=price))
         return f"{usage}\n\n{prompt_text(prompt)}"
 
     def show(text: str) -> None:

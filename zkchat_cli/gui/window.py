@@ -74,7 +74,10 @@ class ChatWindow(QtWidgets.QMainWindow):
 
         def open_session() -> tuple[App, ZkChatSession]:
             app = replace(
-                open_app(), approve=approval.approve_change, approve_call=approval.approve_call
+                open_app(),
+                approve=approval.approve_change,
+                approve_call=approval.approve_call,
+                approve_cost=approval.approve_cost,
             )
             found = None if resume is None else app.find(resume)
             return app, app.session(found)

@@ -52,6 +52,12 @@ class Price(NamedTuple):
         total += tokens.completion * self.output
         return Money(amount=round(total / MILLION, 9), currency=self.currency)
 
+    def share_of_prompt(self, tokens: int, total: int) -> Money:
+        """What a part of a prompt of `total` tokens costs, if nothing comes from the cache."""
+        if self.long_price is not None and total > (self.long_prompt or 0):
+            return self.long_price.cost(TokenCounts(tokens))
+        return self._replace(long_price=None).cost(TokenCounts(tokens))
+
 
 def sum_money(amounts: Iterable[Money | None]) -> Money | None:
     """The sum of the amounts; None if one of them is unknown or in another currency, or if there

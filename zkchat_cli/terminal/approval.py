@@ -98,6 +98,11 @@ def ask_about_call(call: ToolCall, ask: ReadAnswer) -> Decision:
     return _decide(text, (*YES, *ALWAYS), DECLINED_CALL)._replace(always=text.lower() in ALWAYS)
 
 
+def ask_about_cost(question: str, ask: ReadAnswer) -> bool:
+    """Ask whether to send a turn that costs more than the settings allow."""
+    return ask(question, "y/N").lower() in YES
+
+
 def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
     """The decision that an answer expresses.
 

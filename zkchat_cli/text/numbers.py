@@ -78,3 +78,17 @@ def plural(number: int, one: str, many: str = "") -> str:
 def line_range(start: int | None, end: int | None) -> str:
     """`12` or `12-14`."""
     return f"{start}" if end in (None, start) else f"{start}-{end}"
+
+
+def amount_text(amount: float, currency: str) -> str:
+    """An amount of money: `$1.25`, `$0.0132`, `0.50 EUR`."""
+    digits = 2 if amount >= 1 or not amount else 4
+    figure = f"{amount:,.{digits}f}"
+    if digits > 2:
+        # A last digit that is zero says nothing
+        figure = figure.rstrip("0").ljust(len("0.00"), "0")
+    less_than = ""
+    if amount and not figure.strip("0."):
+        figure = "0.0001"
+        less_than = "<"
+    return f"{less_than}${figure}" if currency == "USD" else f"{less_than}{figure} {currency}"

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from zkchat_cli.views.money import money_text
+
 # The first prompt is drawn without the models
 if TYPE_CHECKING:
     from zkchat_cli.models.messages import TokenUsage
@@ -253,10 +255,11 @@ def times_text(count: int) -> str:
 
 
 def usage_text(usage: "TokenUsage", number: Callable[[int], str] = "{:,}".format) -> str:
-    """`~1,904 tokens in (812 cached), 88 out`"""
+    """`~1,904 tokens in (812 cached), 88 out, $0.0132`"""
     mark = "~" if usage.estimated else ""
     cached = f" ({number(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
+    cost = f", {mark}{money_text(usage.cost)}" if usage.cost is not None else ""
     return (
         f"{mark}{number(usage.prompt_tokens)} tokens in{cached}, "
-        f"{mark}{number(usage.completion_tokens)} out"
+        f"{mark}{number(usage.completion_tokens)} out{cost}"
     )

@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 from zkchat_cli.context.message_priority import PLAIN
 from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.money import Price
 from zkchat_cli.models.prompts import ContextUsage, Prompt, PromptMessage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.money import money_text
 from zkchat_cli.views.priorities import priorities_by_id, priorities_text, prompt_priority
 from zkchat_cli.views.prompts import delivery_lines
 from zkchat_cli.views.text import (
@@ -33,6 +35,8 @@ NARROW = 60
 # Columns of the table besides the bar, without the budgets and with them
 NARROW_COLUMNS = 30
 COLUMNS = 40
+# Columns of what each component costs
+COST_COLUMNS = 9
 # Columns of the brackets and spaces around an advice
 ADVICE_FRAME = 6
 # Items that are listed, and columns that the text of one needs beside an advice
@@ -45,12 +49,14 @@ def usage_lines(
     history: Sequence[ZkChatMessage],
     width: int = WIDTH,
     hints: CommandHints = IN_CHAT,
-    note_summaries: str = "",
+    costs: Sequence[str] = (),
+    price: Price | None = None,
 ) -> list[StyledLine]:
     """The token usage of a prompt, for a screen of `width` columns. The `history` says which turns
-    are pinned and which priorities messages have, `note_summaries` what summaries of notes cost.
+    are pinned and which priorities messages have, `costs` what things cost, and `price` what a
+    token of the prompt costs.
     """
-    lines = [*_component_lines(prompt.usage, width), styled_line()]
+    lines = [*_component_lines(prompt.usage, width, price), styled_line()]
     for explanation in _explanations(prompt):
         indent = len(explanation) - len(explanation.lstrip()) + 2
         lines.append(styled_line(explanation, indent=indent))
@@ -59,8 +65,7 @@ def usage_lines(
         lines.append(styled_line(priorities, indent=2))
     lines += _largest_item_lines(prompt, width, history, hints)
     lines.append(styled_line(_compaction_text(prompt, hints), indent=2))
-    if note_summaries:
-        lines.append(styled_line(note_summaries, indent=2))
+    lines += [styled_line(cost, indent=2) for cost in costs if cost]
     return lines
 
 
@@ -89,14 +94,19 @@ class _ComponentRow(NamedTuple):
     budget: str
 
 
-def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
+def _component_lines(usage: ContextUsage, width: int, price: Price | None) -> Iterator[StyledLine]:
     mark = "~" if usage.estimated else ""
     is_narrow = width < NARROW
+    shows_cost = price is not None and not is_narrow
     columns = NARROW_COLUMNS if is_narrow else COLUMNS
+    if shows_cost:
+        columns += COST_COLUMNS
     cells = max(MIN_CELLS, min(CELLS, width - columns))
     heading = f"{'component':<14} {'tokens':>8}"
     if not is_narrow:
         heading += f" {'budget':>9}"
+    if shows_cost:
+        heading += f" {'cost':>8}"
     yield styled_line(heading, "bold")
     for row in _component_rows(usage):
         bar = BudgetBar(row.tokens, row.limit, cells)
@@ -104,6 +114,8 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
         text = f"{row.name:<14} {tokens:>8}"
         if not is_narrow:
             text += f" {row.budget:>9}"
+        if price is not None and shows_cost:
+            text += f" {money_text(price.share_of_prompt(row.tokens, usage.total_tokens)):>8}"
         share = StyledSpan(f" {bar.percent:>4}")
         yield StyledLine((StyledSpan(f"{text}  "), StyledSpan(bar.bar, bar.color), share))
 

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ToolCall, ToolRun
+from zkchat_cli.models.money import Price, TokenCounts
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
 from zkchat_cli.text.truncate import format_arguments
 from zkchat_cli.tools import find_tool
+from zkchat_cli.views.money import money_text
 from zkchat_cli.views.text import (
     IN_CHAT,
     CommandHints,
@@ -135,9 +137,17 @@ def describe_compaction(
     )
 
 
-def requested_compaction_text(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
-    """What a compaction that the user requested did, or would do with which summary."""
+def requested_compaction_text(
+    compaction: Compaction, hints: CommandHints = IN_CHAT, price: Price | None = None
+) -> str:
+    """What a compaction that the user requested did, or would do with which summary. `price` is
+    that of the prompts.
+    """
     text = describe_compaction(compaction, hints)
+    if compaction.preview and price is not None and compaction.mode != "none":
+        before = money_text(price.cost(TokenCounts(compaction.tokens_before)))
+        after = money_text(price.cost(TokenCounts(compaction.tokens_after)))
+        text += f". The next prompt costs {before} now, and {after} then."
     if compaction.preview and compaction.summary:
         text += f"\n\n{compaction.summary}"
     return text

@@ -182,7 +182,12 @@ def _with_approval(
     ctx: CommandContext, app: "App", *, unsafe: bool, yes: bool, can_ask: bool
 ) -> "App":
     """The app; a user at the terminal approves changes and calls."""
-    from zkchat_cli.terminal.approval import ask_about_call, choose_approval, read_answer
+    from zkchat_cli.terminal.approval import (
+        ask_about_call,
+        ask_about_cost,
+        choose_approval,
+        read_answer,
+    )
 
     is_interactive = can_ask and sys.stdin.isatty() and sys.stdout.isatty()
     ask_user = partial(read_answer, screen=ctx.screen) if is_interactive else None
@@ -190,6 +195,7 @@ def _with_approval(
         app,
         approve=choose_approval(ctx.screen, ask_user, unsafe=unsafe, yes=yes),
         approve_call=partial(ask_about_call, ask=ask_user) if ask_user else None,
+        approve_cost=partial(ask_about_cost, ask=ask_user) if ask_user else None,
     )
 
 

@@ -103,7 +103,7 @@ def _start_session(
     from zkchat_cli.app.settings import demo_folder
 
     # Imports the models of pydantic, which the first prompt does not need
-    from zkchat_cli.terminal.approval import ask_about_call, choose_approval
+    from zkchat_cli.terminal.approval import ask_about_call, ask_about_cost, choose_approval
 
     approve = choose_approval(ctx.screen, ask, unsafe=choices.unsafe, yes=choices.yes)
     opened = ctx.open_app(
@@ -117,6 +117,7 @@ def _start_session(
         resources.enter_context(opened),
         approve=approve,
         approve_call=partial(ask_about_call, ask=ask) if ask else None,
+        approve_cost=partial(ask_about_cost, ask=ask) if ask else None,
     )
     session = app.session(None if choices.is_new else app.find(choices.resume))
     is_demo = app.vault.root == demo_folder(app.loaded.paths).resolve()

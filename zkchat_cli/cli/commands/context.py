@@ -39,7 +39,7 @@ def show(
     ] = None,
 ) -> None:
     """The exact messages and tools that the next call would send, or that an earlier one sent."""
-    from zkchat_cli.views import prompts
+    from zkchat_cli.views import conversation_cost, prompts
     from zkchat_cli.views.priorities import prompt_document
 
     if turn is not None and next_ is not None:
@@ -62,7 +62,9 @@ def show(
         return
     with ctx.open_session(id_, indexed=next_ is not None, may_be_new=True) as session:
         prompt = session.prompt(next_)
-        document = prompt_document(prompt, session.history)
+        cost = conversation_cost.measure_cost(session, prompt).document
+        usage = prompt.usage.model_dump(mode="json") | cost
+        document = {**prompt_document(prompt, session.history), "usage": usage}
     ctx.print_result(document, prompts.prompt_text(prompt))
 
 
@@ -121,19 +123,22 @@ def stats(
 
     Before the first message, these are instructions, tools and memory.
     """
-    from zkchat_cli.views import summary_cost, token_usage
+    from zkchat_cli.views import conversation_cost, summary_cost, token_usage
 
     with ctx.open_session(id_, indexed=next_ is not None, may_be_new=True) as session:
         prompt = session.prompt(next_)
+        cost = conversation_cost.measure_cost(session, prompt)
         columns = shutil.get_terminal_size((token_usage.WIDTH, 24)).columns
         lines = token_usage.usage_lines(
             prompt,
             session.history,
             columns,
             IN_SHELL,
-            summary_cost.note_summaries_text(session),
+            (cost.line, summary_cost.note_summaries_text(session)),
+            session.runtime.price,
         )
         document = prompt.usage.model_dump(mode="json")
+        document |= cost.document
         document |= summary_cost.note_summaries_document(session)
         ctx.print_result(document, lines)
 
@@ -221,7 +226,8 @@ def compact(
                 f"{session.runtime.summary_model.name} may have to write a summary …"
             )
         done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
-    ctx.print_result(done, requested_compaction_text(done, IN_SHELL))
+        price = session.runtime.price
+    ctx.print_result(done, requested_compaction_text(done, IN_SHELL, price))
 
 
 @command(COMMAND, *options.NOTES)

@@ -24,15 +24,16 @@ def compact(session: ZkChatSession, argument: str) -> CommandResult:
     is_preview = word == PREVIEW
     instructions = rest.strip() if is_preview else argument
     request = CompactionRequest(instructions=instructions or None, preview=is_preview)
+    price = session.runtime.price
 
     if not session.runtime.summary_model.summarizes:
         done = session.compact(instructions=request.instructions, preview=request.preview)
-        return CommandResult(requested_compaction_text(done))
+        return CommandResult(requested_compaction_text(done, price=price))
 
     # As events: the screen shows progress, and Ctrl-C stops it
     def summarize() -> Generator[Event, None, None]:
         done = yield from session.compaction_events(request)
-        yield TextDelta(requested_compaction_text(done))
+        yield TextDelta(requested_compaction_text(done, price=price))
 
     return CommandResult(turn=summarize())
 

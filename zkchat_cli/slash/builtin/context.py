@@ -4,6 +4,7 @@ from functools import partial
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, Topic, declare_command
+from zkchat_cli.views.conversation_cost import measure_cost
 from zkchat_cli.views.summary_cost import note_summaries_text
 from zkchat_cli.views.token_usage import usage_lines
 
@@ -13,11 +14,13 @@ def context(session: ZkChatSession, _: str) -> CommandResult:
 
     They are the tokens of the next prompt. /show prints it word for word.
     """
+    prompt = session.prompt()
     render = partial(
         usage_lines,
-        session.prompt(),
+        prompt,
         session.history,
-        note_summaries=note_summaries_text(session),
+        costs=(measure_cost(session, prompt).line, note_summaries_text(session)),
+        price=session.runtime.price,
     )
     return CommandResult(lines=render(), render=render)
 

@@ -6,6 +6,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models.messages import TokenUsage, sum_usage
 from zkchat_cli.slash.base import Topic, declare_command
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.views.conversation_cost import answer_usages, measure_cost, summary_usages
 from zkchat_cli.views.text import usage_text
 
 
@@ -22,18 +23,12 @@ def tokens(session: ZkChatSession, argument: str) -> str:
         f"The next prompt uses {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, "
         "without your message."
     ]
-    usages_of_answers = [each.usage for each in session.archive().messages]
-    lines += _cost_lines("answer", "answers", usages_of_answers)
-    lines += _cost_lines("summary", "summaries", _summary_usages(session))
+    lines += _cost_lines("answer", "answers", answer_usages(session))
+    lines += _cost_lines("summary", "summaries", summary_usages(session))
+    cost = measure_cost(session, session.prompt()).line
+    if cost:
+        lines.append(cost)
     return "\n".join(lines)
-
-
-def _summary_usages(session: ZkChatSession) -> Iterable[TokenUsage | None]:
-    """The tokens of the conversation's summaries, including undone ones."""
-    if not session.state.is_stored:
-        return ()
-    stored = session.store.compactions(session.conversation.id, undone=True)
-    return (each.usage for each in stored if each.requested)
 
 
 def _cost_lines(one: str, many: str, usages: Iterable[TokenUsage | None]) -> list[str]:

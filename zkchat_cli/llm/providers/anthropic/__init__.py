@@ -101,7 +101,7 @@ class AnthropicModel(RemoteModel):
         if "claude-" in self.model:
             self.takes_images = claude_version(self.model) >= IMAGES
         self.known: KnownModel | None = known_models().find("anthropic", self.model)
-        if self.known is not None and self.server.address == ANTHROPIC.address:
+        if self.known is not None:
             self.price = self.known.price
 
     @property

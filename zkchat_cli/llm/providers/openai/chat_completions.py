@@ -137,7 +137,8 @@ class OpenAIModel(RemoteModel):
         self.known = known_models().find("openai", self.model)
         encoding = self.known.encoding if self.known is not None else None
         self.exact = self.official and encoding == DEFAULT_ENCODING
-        if self.official and self.known is not None:
+        if self.known is not None:
+            # Another server with this name mostly passes calls on, at the same price
             self.price = self.known.price
 
     def full_body(self, request: Request) -> dict[str, Any]:
@@ -252,7 +253,7 @@ class OpenAIModel(RemoteModel):
         """
         if found is None:
             return None
-        self.price = found.price
+        self.price = found.price or self.price
         self.calls_tools = found.calls_tools
         self.takes_images = found.takes_images
         tokens = None
