@@ -17,9 +17,11 @@ from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.context.usage import measure_lasting
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import StreamFailed, StreamFinished
+from zkchat_cli.markdown.repetition import Repetition, RepetitionWatch
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.money import TokenCounts
 from zkchat_cli.models.prompts import Prompt
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.words import replace_surrogates
 
 _log = logging.getLogger(__name__)
@@ -58,6 +60,7 @@ def call_model(
         prompts.summaries(runtime).prefetch(chunk.relative_path for chunk in turn.chunks)
     request = prompt_request(turn, prompt, prompts.images)
     turn.add_call(prompt)
+    watch = RepetitionWatch(runtime.counter.count if _stops_repetition(runtime) else None)
     with closing(runtime.model.stream(request)) as stream:
         while True:
             with turn.timer("model"):
@@ -67,6 +70,9 @@ def call_model(
                     delta = delta._replace(text=replace_surrogates(text))
                     turn.add_delta(delta)
                     yield delta
+                    if found := watch.look(turn.text or turn.reasoning):
+                        delta = _stop_repetition(found)
+                        return (yield from _finish(turn, prompt, state, delta, faults))
                 case events.TextWithdrawn():
                     turn.add_delta(delta)
                     yield delta
@@ -80,6 +86,20 @@ def call_model(
                 case None:
                     problem = f"{name}: the stream broke off"
                     raise ProviderError("cut", problem, "Ask again for the rest.")
+
+
+def _stops_repetition(runtime: Runtime) -> bool:
+    """Whether answers that repeat themselves are stopped."""
+    return runtime.settings.llm.stop_repetition and not runtime.model.searches_itself
+
+
+def _stop_repetition(found: Repetition) -> StreamFinished:
+    """The end of an answer that repeats a passage."""
+    return StreamFinished(
+        "cancelled",
+        notice=f"repeated a passage of {plural(found.tokens, 'token')}, so the answer was stopped",
+        hint="/retry asks again, and llm.stop_repetition = false lets it go on.",
+    )
 
 
 def _check_cost(

@@ -154,6 +154,9 @@ def no_answer_error(turn: TurnProgress, finish: FinishReason) -> ProviderError:
         case "length":
             problem = f"{name} reached its length limit before it answered"
             return ProviderError("empty", problem, _LONGER_ANSWERS)
+        case "cancelled":
+            problem = f"{name} repeated itself in its reasoning and never answered"
+            return ProviderError("empty", problem, "Ask in other words, or use a larger model.")
         case _:
             problem = f"{name} sent an empty answer"
             return ProviderError("empty", problem, "Try again, or ask in other words.")

@@ -342,7 +342,8 @@ class TurnRunner:
         with turn.timer("prepare"):
             verified = verify_answer(turn, prompt, self.state, self.services)
         with turn.timer("store"):
-            closed = self._close("complete", finish, verified)
+            status: MessageStatus = "unfinished" if finish == "cancelled" else "complete"
+            closed = self._close(status, finish, verified)
         yield from closed.notices
         yield from self._readiness()
         assert closed.answer is not None

@@ -85,6 +85,9 @@ class LlmSettings(Section):
         )
     )
 
+    stop_repetition: bool = Field(
+        True, description="stop an answer that repeats a passage of 40 tokens four times in a row"
+    )
     prices: TextList = Field(
         (),
         description=(
