@@ -1,6 +1,6 @@
 """What kind of request a message is, and what it says about notes.
 
-tests/requests has sixty messages of each kind in five languages and mixed, as
+tests/requests has at least sixty messages of each kind in five languages and mixed, as
 `message => field=value; field=value`; those of lookup.txt only look like another kind.
 """
 
@@ -53,7 +53,7 @@ def test_requests_of_a_kind_are_recognized_in_five_languages(kind: str) -> None:
         message, _, fields = line.partition(" => ")
         if problem := misread(parse_request(message), kind, fields.strip()):
             wrong[message] = problem
-    assert len(lines) == 60
+    assert len(lines) >= 60
     assert wrong == {}
 
 

@@ -5,7 +5,8 @@ from zkchat_cli.llm.offline.request_slots import family
 _TO = (
     r"(?:(?:{show} )?(?:{all} |{the} )*(?:{notes})"
     r"|(?:which|what|welche|quelles?|que|quais|cuales)(?: (?:of )?(?:{the} )?(?:{notes}))?|who|wer"
-    r"|was|o que|qui|quien|quem|qu['’]est[- ]ce qui|everything)"
+    r"|was|o que|qui|quien|quem|qu['’]est[- ]ce qui"
+    r"|(?:{show} )?(?:everything|anything|alles|tout|todo|tudo),?(?: was| ce)?)"
 )
 LINKS = family(
     "links",
@@ -25,6 +26,9 @@ LINKS = family(
     _TO + r" (?:die )?(?:auf|zu) (?P<note>.+) (?:verlink(?:t|en)|verweis(?:t|en)|zeig(?:t|en))",
     r"(?:{show} )?(?:{all} |{the} )*(?:ruckverweise?|backlinks?|ruckverknupfungen|eingehende[n]?"
     r" (?:links|verweise)|links?|verweise)(?: (?:auf|zu|von|fur|zur|zum)) (?P<note>.+)",
+    r"(?:which|what|welche|quels?|que|quais|cuales) (?:back-?)?(?:links?|liens?|enlaces?)"
+    r" (?:point|lead|go|fuhren|zeigen|verweisen|pointent|menent|apuntan|llevan|apontam|levam)"
+    r" (?:to|zu|auf|vers|a|hacia|para) (?P<note>.+)",
     _TO + r" (?:qui )?(?:pointe(?:nt)?|renvoie(?:nt)?|lie(?:nt)?) (?:vers|a) (?P<note>.+)",
     r"(?:{show} )?(?:{all} |{the} )*(?:liens? entrants?|retroliens?|liens? vers)"
     r"(?: (?:de|du|d['’]|vers|pour))* (?P<note>.+)",
@@ -38,11 +42,15 @@ LINKS = family(
 LINKS_FROM = family(
     "links",
     LINKS_TRIGGERS := " ".join(LINKS.triggers),
-    r"(?:where|what|which (?:{notes})|to (?:what|which (?:{notes}))|wich (?:{notes}))"
+    r"(?:where|(?:to )?(?:what|which|wich)(?: (?:{notes}))?)"
     r" do(?:es)? (?P<note>.+?) (?:link|point|refer)(?: to)?",
     r"(?:{show} |what are )?(?:{all} |{the} )*(?:outgoing|outbound|forward) links?"
     r"(?: (?:of|from|in|for))? (?P<note>.+)",
     r"(?:{show} |what are )?(?:{all} |{the} )*links (?:from|in|inside|of) (?P<note>.+)",
+    r"(?:what|which|welche|quels?|que|quais|cuales) (?:links?|liens?|enlaces?)"
+    r" (?:does|do|hat|haben|a|ont|tiene|tienen|tem) (?P<note>.+?)(?: have| contain)?",
+    r"(?:{the} )*(?:liens?|enlaces?|links?) (?:de|des|du|del|da|do|dans|en|em|na|no)"
+    r" (?P<note>(?:la |le |el |a |o )?(?:note|nota) .+|\[\[.+)",
     r"(?:wohin|worauf|auf (?:was|welche (?:{notes}))) (?:verlink|verweis|zeig)(?:t|en)"
     r" (?P<note>.+)",
     r"(?:{show} )?(?:{all} |{the} )*(?:ausgehende[nr]? (?:links|verweise)|links (?:in|aus))"
@@ -87,6 +95,11 @@ TABLE = family(
     r"(?:(?:{show}|{make})(?:[- ](?:me|mir|moi|uns|bitte|us))* )(?:{the} )*{table}"
     + _OF_IN_TABLES
     + r" (?P<scope>.+)",
+    r"(?:{the} )*{table}"
+    + _OF_IN_TABLES
+    + r" (?P<scope>[^,:]+ (?:with|showing|mit|avec|con|com) [^,:]+)",
+    r"(?:as|als|en|comme|como|em|sous(?: la)? forme d['’ ]?(?:e|un)?|in form einer|in|dans)"
+    r" ?(?:{the} ?)*{table}[:,]? (?P<scope>.+)",
     r"(?:{the} )*{table}"
     + _OF_IN_TABLES
     + r" (?P<scope>(?:\[\[|#|(?:{all}|my|our|meine[nrs]?|mes|mon|ma|mis?|meus|minhas?|unsere[nr]?)"
@@ -140,7 +153,7 @@ LIST = family(
     " fiche quell quels muestr muestra dame encuentr busca nota ensena ver mostre mostra quai que"
     " apunt all every everything alle toute todas todos newest latest recent neuest dernier ultim"
     " recient recente the die las os welche tag folder ordner dossier carpeta pasta # tell mas"
-    " mais",
+    " mais steht liegt qu",
     r"(?:{show} )(?:{all} |{the} )*(?P<newest>{newest}) (?P<limit>{number})(?: (?:{notes}))?"
     r"(?: (?P<scope>.+))?",
     r"(?:quelles? sont|what are|which are|welche sind|was sind|cuales son|quais sao)"
@@ -171,15 +184,23 @@ LIST = family(
     r" tenho|tenho|ha|existem)(?: (?P<scope>.+?))?(?: geschrieben)?",
     r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales)(?: de| of)?(?: (?:{the}))* (?:{notes})"
     r" (?:que )?(?P<scope>(?:{mention}|(?:have|has|with|haben|ont|tienen|tem|habe) (?:the |das"
-    r" |le |la |el |a )*(?:tag|etiqueta|etiquette|\#)|(?:are|is|sind|sont|estan|estao) (?:tagged"
-    r"|in|from|im|dans|en|na|no)|tagged|from|with|in) ?.+)",
+    r" |die |le |la |el |a |l['’] ?)*{label}|(?:are|is|sind|sont|estan|estao|son|sao)"
+    r" (?:tagged|in|from|im|dans|en|na|no|mit|von|vom|aus|with|de|du|del|do|da|avec|con|com)"
+    r"|tagged|from|with|in) ?.+)",
+    r"(?:was (?:steht|ist|liegt|gibt es)|what(?:['’]s| is)|qu['’] ?y a[- ]t[- ]il|que hay"
+    r"|o que (?:ha|tem|esta))"
+    r" (?P<scope>(?:in|im|dans|en|na|no|em) (?:{the} )*(?:folder|directory|ordner|verzeichnis"
+    r"|dossier|carpeta|pasta) .+)",
+    r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:with|having|mit|avec|con|com) (?:{the} )*[\w-]+ ?[:=]"
+    r"|(?:where|whose|bei denen|dont|donde|cuyo|cuya|onde|cujo|cuja) (?:{the} )*[\w-]+"
+    r"(?: ?[:=]| is| ist| est| es| e)) .+)",
     r"(?:{all} |(?:{all} )(?:{the} )+)+(?:{notes})(?: (?P<scope>.+?))?",
     r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:that |which |die |qui |que )?(?:{mention})|about"
     r"|regarding|concerning|on the subject of|uber|zum thema|sur|sobre|acerca de|a propos de) .+)",
     r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:that |which )?(?:are )?tagged|with (?:the )?tag"
     r"|(?:in|from|under|im|in der|dans le|dans|en la|en|na|no) (?:the |my )?(?:folder|directory"
-    r"|ordner|dossier|carpeta|pasta)|(?:with|mit|avec|con|com) (?:the |dem |le |la |a )*(?:tag"
-    r"|etiqueta|etiquette|schlagwort) |(?:with|mit|avec|con|com) \#) ?.+)",
+    r"|ordner|dossier|carpeta|pasta)|(?:with|mit|avec|con|com) (?:the |dem |le |la |a"
+    r" |l['’] ?)*{label}) ?.+)",
     r"(?:{show} )?(?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:that is |was )?"
     r"(?:tagged|with \#|mit \#|avec \#|con \#|com \#|about|from|uber|sur|sobre|von) ?.+)",
     r"(?:{show}) (?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:on|in|under) .+)",
@@ -187,6 +208,6 @@ LIST = family(
     r"|{all} )(?P<scope2>\#[^\s#]+)"
     r"(?: (?:{notes}))?",
     r"(?:{the} )*(?:{notes}) (?P<dates>(?:of|from|since|before|after|between|von|vom|seit|aus|de|du"
-    r"|del|da|do|desde|depuis|antes de|avant) .+)",
+    r"|del|da|do|desde|depuis|antes de|avant|d['’]) ?.+)",
     r"(?:{show} )(?:{all} |{the} )*(?P<scope>.+? folder)",
 )

@@ -22,8 +22,9 @@ _WRITTEN = (
     r"are there|there are|is there|do i have|i have|have i|did i have"
     r"|(?:that )?(?:(?:i|we|did i|did we|have i|were|was) )?(?:wrote|write|written|made|took"
     r"|noted|created|changed)"
-    r"|ich geschrieben habe|geschrieben|(?:que )?(?:j['’]ai )?ecrit(?:es?)?|creees?|escrit[ao]s?"
-    r"|que escribi|que escrevi|escrevi|(?:are|is|sind|sont|sao|son|existe[mn]?"
+    r"|ich geschrieben habe|geschrieben|notiert|aufgeschrieben|erstellt|angelegt|gemacht|getaggt"
+    r"|markiert|versehen|(?:que )?(?:j['’]ai )?ecrit(?:es?)?|creees?|escrit[ao]s?"
+    r"|que escribi|que escrevi|escrevi|anotad[ao]s?|(?:are|is|sind|sont|sao|son|existe[mn]?"
     r"|exist|gibt es|es gibt|habe ich|ich habe|ai[- ]je|j['’]ai"
     r"|y a[- ]t[- ]il|tengo|hay|eu tenho|tenho|ha|tenemos)"
 )
@@ -41,7 +42,7 @@ _FIELDS = (
         "tag",
         compile_filled(
             r"(?:(?:are |is |have|has|with|haben|mit|avec|ont|con|tienen|com|tem"
-            r"|having) (?:{the} )*)?"
+            r"|having) (?:{the} |l['’] ?)*)?"
             r"(?:the )?(?:tagged(?: (?:as|with))?|tag|schlagwort|etiquette|etiqueta)"
             r" [\"'“”]?(?P<value>[\w/-]+)[\"'“”]?"
         ),
@@ -86,8 +87,9 @@ _FIELDS = (
     _ScopePattern(
         "property",
         compile_filled(
-            r"(?:(?:with|having|that have|which have|have|mit|avec|con|com) )(?:the |a |an |der "
-            r"|die |le"
+            r"(?:(?:with|having|that have|which have|have|has|mit|haben|avec|ont|con|tienen|com"
+            r"|tem)"
+            r" )(?:the |a |an |der |die |le"
             r" |la |el |a )*(?:property|eigenschaft|propriete|propiedad|propriedade)"
             r" (?P<value>[\w-]+)"
         ),
@@ -113,6 +115,7 @@ _SCOPE_BEGIN = compile_filled(
     r"|dans"
     r"|\[\[)\b)"
     r"|(?:that |which |die |qui |que )?(?:{mention})|(?:{about})"
+    r"|(?:that|which|die|qui|que) (?:have|has|haben|ont|tienen|tem)(?: (?:{the}))*"
     rf"|(?:{_WRITTEN})"
     r")(?:[ ,:]+|(?<=['’])|$)"
 )
@@ -125,7 +128,7 @@ _SINGLE_FOLDER = lazy_pattern(
     r"(?:that are |are )?(?:in|im|dans|en|em|inside|under) (?:the )?(?P<value>[A-ZÄÖÜÉ][\w-]*)"
 )
 NAMED_NOTE = lazy_pattern(
-    r"(?:my |the |meine |die |ma |la |mi |minha |a )(?:note|notiz|nota)"
+    r"(?:(?:my |the |meine |die |der |ma |la |mi |minha |a |da )(?:note|notiz|nota)|notiz|nota)"
     r" (?:called |named |titled |namens |intitulee |llamada |chamada )?(?!about |on |with |from "
     r"|uber |zu |sur |de |sobre |mit "
     r"|in |im |that )[\"'“”]?(?P<note>.+?)[\"'“”]?"
@@ -223,6 +226,11 @@ def _date_variants(text: str) -> Iterator[str]:
 
 _YESTERDAY = lazy_pattern("hier", re.IGNORECASE)
 _DATE_VARIANTS = (
+    # A month by itself is no date
+    (lazy_pattern(r"^d[eo] (?=\w+(?:eiro|ço|io|ho|bro)$)", re.IGNORECASE), "em "),
+    (lazy_pattern(r"^(?:de |del |d['’])(?=\w+$)", re.IGNORECASE), "en "),
+    (lazy_pattern(r"^(?:von|vom) (?=\w+$)", re.IGNORECASE), "im "),
+    (lazy_pattern(r"\b(?:von |aus |seit )?(?:der )?letzte[rn]\b", re.IGNORECASE), "letzte"),
     (lazy_pattern(r"\b(?:von )?letztem\b", re.IGNORECASE), "letzten"),
     (lazy_pattern(r"\bdel (?=\w+ pasad)", re.IGNORECASE), "el "),
     (lazy_pattern(r"\b(?:du|le) mois passé", re.IGNORECASE), "le mois dernier"),

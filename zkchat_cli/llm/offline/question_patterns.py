@@ -4,7 +4,8 @@ from zkchat_cli.llm.offline.request_slots import family
 
 MORE = family(
     "more",
-    "more else go next rest carry continue keep mehr weiter noch encore plus autre continuer mas"
+    "more else go next rest carry continue keep sonst mehr weiter noch encore plus autre"
+    " continuer mas"
     " algo sigue dime "
     "cuentame otra mais continue me diga conte dis que suite davantage rest fale mostre",
     r"(?:tell me |give me |show me |show |say |and )*(?:some |even |any |a bit |a little )*more"
@@ -22,7 +23,7 @@ MORE = family(
     r"|show the rest",
     r"(?:und )?(?:noch )?mehr(?: davon| dazu| daruber| details| ergebnisse)*"
     r"(?: erzahlen| sagen| zeigen| wissen)?|weiter|mach weiter|(?:sonst )?noch (?:et)?was"
-    r"|(?:und )?was noch|und weiter|was sonst noch"
+    r"|(?:und )?was noch|und weiter|(?:und )?was sonst noch|und sonst(?: noch(?: was)?)?"
     r"|gibt es (?:noch )?mehr(?: dazu)?|der rest",
     r"(?:erzahle?|zeige?|sage?|gib)(?: mir| uns)? (?:noch )?(?:et?was )?mehr"
     r"(?: dazu| daruber| davon)?",
@@ -49,7 +50,8 @@ MORE = family(
 )
 COMPARE = family(
     "compare",
-    "compar vergleich versus vs unterschied unterscheid differ distinguish better besser mieux"
+    "compar vergl is are or oder ou o u how rapport differ en em como versus vs unterschied"
+    " unterscheid differ distinguish better besser mieux"
     " mejor melhor diferenc contrast contraste distingu verschieden pros",
     r"(?:compare|contrast)(?: [- ]?moi)? (?P<left>.+?) (?:and|with|to|vs\.?|versus|against|und"
     r"|mit|et"
@@ -59,6 +61,23 @@ COMPARE = family(
     r"(?:{show} |explain |what(?:['’]s| is| are) )*(?:{the} |main |key )*(?:differences?"
     r"|unterschiede?) between"
     r" (?P<left>.+?) (?:and|vs\.?|und) (?P<right>.+)",
+    r"(?:is|are) (?P<left>.+?) or (?P<right>.+?) (?:better|faster|cheaper|safer|easier|healthier)",
+    r"(?P<left>.{1,60}?) (?:compared (?:to|with)|in comparison (?:to|with)|im vergleich (?:zu|mit)"
+    r"|verglichen mit|par rapport a(?:u|ux)?|compare[es]* a(?:u|ux)?|comparad[oa]s? (?:con|com|a)"
+    r"|en comparacion con|em comparacao com) (?P<right>.{1,60})",
+    r"how do(?:es)? (?P<left>.+?) and (?P<right>.+?) (?:differ|compare)(?: from each other)?",
+    r"(?:en quoi|comment) (?:different|se distinguent) (?P<left>.+?) (?:et|de|des|du)"
+    r" (?P<right>.+)",
+    r"(?:en quoi|comment) (?P<left>.+?) (?:differe(?:nt)?|se distingue(?:nt)?)"
+    r"(?:-t-(?:il|elle))? (?:de|des|du|d['’]) ?(?P<right>.+)",
+    r"(?:en que|como) se (?:diferencia[n]?|distingue[n]?) (?P<left>.+?) (?:y|de|del|e|do|da)"
+    r" (?P<right>.+)",
+    r"(?:em que|como) (?:se )?(?P<left>.+?) (?:difere[m]?|se distingue[m]?|se diferencia[m]?)"
+    r" (?:de|do|da|dos|das) (?P<right>.+)",
+    r"(?P<left>.{1,60}?) (?:or|oder|ou|o|u) (?P<right>.{1,60}?)[ :,;¿?-]+(?:which|what|was"
+    r"|welche[rs]?|lequel|laquelle|que|cual|qual|o que|qu['’]est[- ]ce qui)(?: (?:one))?"
+    r" (?:is|ist|est|es|e) (?:the |le |la |o |a |el )?(?:better|best|besser|mieux|meilleure?"
+    r"|mejor|melhor)",
     r"how (?:does|do|is|are) (?P<left>.+?) (?:differ(?:ent)?|distinct) (?:from|to|than)"
     r" (?P<right>.+)",
     r"(?:what|which) (?:is |are |do i (?:like|prefer) |works? )?(?:better|best|faster|cheaper|"
@@ -93,8 +112,10 @@ OUTLINE = family(
     "summar sumar sum heading structure section overview outline gist tl tldr key main recap"
     " abstract synop zusammenf fass uberblick"
     " gliederung wichtig kern inhalt resum apercu synthese point plan esquema sintesis puntos idea"
-    " pontos sintes principais contents idee what fasse kern",
-    r"(?:{show} |{make} )?(?:me )?(?:{the} |short |brief |quick )*(?:summar(?:y|ies)|outlines?"
+    " pontos sintes principais contents idee what fasse kern worum wovon steht quoi trata habla"
+    " dice fala diz",
+    r"(?:{show} |{make} |what(?:['’]s| is) )?(?:me )?(?:{the} |short |brief |quick"
+    r" )*(?:summar(?:y|ies)|outlines?"
     r"|overview|gist|recap|synopsis|tl;?dr|table of contents|headings|structure|sections|abstract)"
     r" (?:(?:of|for|on|about|from|meiner|von|zu) )+(?P<scope>.+)",
     r"tl;?dr:? (?P<scope>.+)|(?:summary|recap|overview):? (?P<scope2>\[\[.+)",
@@ -108,8 +129,13 @@ OUTLINE = family(
     r" (?:points?|ideas?|lines?|takeaways?|findings?|insights?|messages?) (?:of|in|from|on|about)"
     r" (?P<scope>.+)",
     r"what(?:['’]s| is| does) (?:in|inside) (?P<scope>\[\[.+\]\]|(?:my|the) note .+)",
+    r"what is (?P<scope>\[\[.+\]\]|(?:my|the) note .+) about",
+    r"(?:worum geht(?: e)?s in|wovon handelt|was steht in|de quoi (?:parle|traite)|de que (?:trata"
+    r"|habla)|sobre que (?:es|trata)|que dice|do que (?:trata|fala)|sobre o que e|o que diz)"
+    r" (?P<scope>(?:(?:der|die|meiner|la|ma|mi|a|minha) )?(?:\[\[.+|(?:note|notiz|nota) .+))",
     r"fasse?(?: mir)? (?P<scope>.+?)(?: kurz)? zusammen|(?P<scope2>.+?) zusammenfassen",
-    r"(?:{show} |{make} )?(?:{the} |kurze )*(?:zusammenfassung|uberblick|gliederung|inhaltsangabe"
+    r"(?:{show} |{make} |was ist )?(?:{the} |kurze )*(?:zusammenfassung|uberblick|gliederung"
+    r"|inhaltsangabe"
     r"|ubersicht)(?: (?:von|uber|zu|zum|zur|der|des|aus|fur|meiner))* (?P<scope>.+)",
     r"(?:was (?:sind|ist)|{show})?(?: ?{the})* ?(?:wichtigsten|zentralen|hauptsachlichen)?"
     r" ?(?:kern)?(?:punkte|aussagen|ideen|gedanken) (?:in|aus|von|der|zu) (?P<scope>.+)",
@@ -167,21 +193,26 @@ HOW_TO = family(
     r"|might|must)"
     r" (?:i|we|you|one|someone) (?P<about>.+)",
     r"(?:{show} |explain |describe )*how to (?P<about>.+)",
+    r"(?:what|which) steps (?:do|should|must|can) (?:i|we|you|one) (?:take|follow|do|need)"
+    r" (?:to|for|in order to) (?P<about>.+)",
     r"(?:what are |{show} |explain )?(?:{the} )*(?:steps|instructions|procedure|directions|guide"
     r"|walkthrough) (?:to|for|on|of) (?P<about>.+)",
     r"(?:walk|guide|talk) me through (?P<about>.+)",
     r"wie (?:kann|soll|konnte|muss|darf|sollte) (?:ich|man|wir) (?:am besten )?(?P<about>.+)",
     r"wie (?:macht|mache|baut|erstellt) (?:ich|man|wir) (?P<about>.+)",
     r"wie (?P<about>\w+(?:e|t|en) (?:ich|man|wir) .+)",
-    r"(?:{show} )?(?:{the} )*(?:anleitung|schritte|schritt fur schritt)(?: (?:zum|zur|zu|fur|um))+"
+    r"(?:{show} |was sind |welches sind )?(?:{the} )*(?:anleitung|schritte|schritt fur"
+    r" schritt)(?: (?:zum|zur|zu|fur|um))+"
     r" (?P<about>.+)",
     r"comment (?:est[- ]ce (?:que|qu['’]) ?(?:je|on|tu|nous) ?|puis[- ]je |peut[- ]on |dois[- ]je"
     r" |doit[- ]on )?(?:faire )?(?P<about>.+)",
-    r"(?:{show} )?(?:{the} )*(?:etapes|instructions|procedure|mode d['’]emploi) (?:pour|de|du)"
+    r"(?:{show} |quelles? sont )?(?:{the} )*(?:etapes|instructions|procedure|mode d['’]emploi)"
+    r" (?:pour|de|du)"
     r" (?P<about>.+)",
     r"como (?:puedo |podemos |se puede |debo |hago para |posso |podemos |faco para |se |devo |eu"
     r" )?(?:hacer |hago |fazer )?(?P<about>.+)",
-    r"(?:{show} )?(?:{the} )*(?:pasos|passos|instrucciones|instrucoes|procedimiento) (?:para|de)"
+    r"(?:{show} |cuales son |quais sao )?(?:{the} )*(?:pasos|passos|instrucciones|instrucoes"
+    r"|procedimiento) (?:para|de)"
     r" (?P<about>.+)",
 )
 WHEN = family(
@@ -273,6 +304,13 @@ UNABLE = (
         r"(?: nueva| nouvelle| nova)?"
         r"(?: (?P<scope>.+))?",
         rf"(?:{_CHANGE}) (?P<scope>\[\[.+)",
+        r"(?:rename|benenne?|renomme|renombra|renomeie|move|verschiebe?|deplace|mueve|mova)"
+        r" (?P<scope>"
+        r".+) (?:to|into|in|zu|nach|en|dans|a|para|como)(?: {the})? [^ ]+(?: um)?",
+        r"(?:add|remove|delete|fuge?|entferne?|losche?|ajoute|supprime|agrega|anade|quita|elimina"
+        r"|adicione|remova|apague) (?:{the} )*(?:tags?|propert(?:y|ies)|links?|headings?|lines?"
+        r"|sections?|schlagwort|eigenschaft|zeile|etiquettes?|ligne|etiquetas?|linea|linha) .*?"
+        r"(?:to|from|zu|aus|von|a|de|en|ao?|do|da) (?P<scope>.+)",
         task="change",
     ),
     family(

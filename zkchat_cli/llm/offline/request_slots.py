@@ -32,6 +32,8 @@ SLOTS = {
     "|geht es um|behandel(?:t|n)|mentionne(?:nt)?|parle(?:nt)? d(?:e|u)|traite(?:nt)? d(?:e|u)"
     "|contienne(?:nt)?|contient|menciona[nm]?|habla[n]? de|trata[nm]? de|trata[nm]? d[oa]"
     "|contiene[n]?|fala[m]? d(?:e|o|a)|fala[m]? sobre|contem",
+    "label": "tags?|hashtags?|etiquetas?|etiquettes?|schlagwort(?:e|er)?|property|properties"
+    "|eigenschaft|propriete|propiedad|propriedade|#",
     "make": "make|create|build|draw|generate|produce|do|prepare|erstelle?|mach|mache|baue?|erzeuge?"
     "|fais|faites|cree|genere|dresse|haz|hazme|crea|creame|genera|faca|cria|crie|gere|monte",
     "table": "table|tabel|tabelle|tableau|tabla|tabela",
