@@ -46,9 +46,31 @@ def load_program(without: tuple[str, ...] = ()) -> None:
     for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):
         if not module.name.endswith("__main__") and not module.name.startswith(without):
             importlib.import_module(module.name)
+    _prepare_lazy_values()
     gc.collect()
     # Otherwise the collector of each run would copy the memory
     gc.freeze()
+
+
+def _prepare_lazy_values() -> None:
+    """Make what the program makes at its first use, and would make in each run: patterns and
+    models, half of the time of a question.
+    """
+    from zkchat_cli.models.base import Value
+    from zkchat_cli.text.patterns import LazyPattern
+
+    modules = [module for name, module in sys.modules.items() if name.startswith("zkchat_cli")]
+    for module in modules:
+        for value in vars(module).values():
+            if isinstance(value, LazyPattern):
+                value.match  # noqa: B018
+    for model in _subclasses(Value):
+        model.model_rebuild()
+
+
+def _subclasses(model: type) -> list[type]:
+    found = model.__subclasses__()
+    return [*found, *(below for each in found for below in _subclasses(each))]
 
 
 def use_huge_pages() -> None:

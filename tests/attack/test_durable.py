@@ -3,7 +3,6 @@ fail.
 """
 
 import errno
-import json
 import os
 import random
 import re
@@ -11,7 +10,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -20,7 +18,7 @@ from pathlib import Path
 
 import pytest
 import turn_killer
-from conftest import Program, write_notes
+from conftest import Program
 from factories import NOON, DeltaModel, chunk, make_app, message, reply, report_of
 from writer_killer import prompt_of
 
@@ -32,7 +30,6 @@ from zkchat_cli.models.prompts import SentPrompt
 from zkchat_cli.store.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
 from zkchat_cli.store.sqlite import repair
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
-from zkchat_cli.vault.edit.transaction import content_hash
 from zkchat_cli.vault.index.sqlite import checksum
 from zkchat_cli.vault.vault import Vault
 
@@ -576,77 +573,6 @@ def test_doctor_reads_the_whole_index_and_builds_a_damaged_one_anew(zkchat: Prog
     lose_rows_of_an_index(index, "names_by_key", "key > 'f'")
     assert "it was rebuilt: the index" in zkchat("doctor").out
     assert "it was rebuilt" not in zkchat("doctor").out
-
-
-# killed in the middle of a change of notes
-
-RENAME = """
-import os, signal, sys
-from contextlib import closing
-from itertools import count
-from pathlib import Path
-from zkchat_cli.vault.vault import Vault
-
-root, cache = Path(sys.argv[1]), Path(sys.argv[2])
-NOTES = {"Old.md": "old", **{f"{n}.md": f"{n} [[Old]]" for n in range(3)}}
-RENAMED = {"F/New.md": "old", **{f"{n}.md": f"{n} [[New]]" for n in range(3)}}
-
-def rename_until(left):
-    def count_down(event, arguments):
-        nonlocal left
-        if event in ("open", "os.rename", "os.remove", "os.mkdir", "os.chmod"):
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    vault = Vault.open(root, cache)
-    vault.refresh()
-    change = vault.editor.rename("Old.md", "F/New.md")
-    sys.addaudithook(count_down)
-    vault.editor.apply(change)
-    os._exit(0)
-
-for calls in count(1):
-    for file in root.rglob("*.md"):
-        file.unlink()
-    for name, text in NOTES.items():
-        (root / name).write_text(text)
-    child = os.fork()
-    if child == 0:
-        rename_until(calls)
-    killed = os.waitpid(child, 0)[1]
-    with closing(Vault.open(root, cache)) as vault:
-        vault.refresh()
-    files = [file for file in root.rglob("*") if file.is_file()]
-    texts = {file.relative_to(root).as_posix(): file.read_text() for file in files}
-    print("as before" if texts == NOTES else "renamed" if texts == RENAMED else texts)
-    if not killed:
-        break
-"""
-
-
-def test_a_rename_that_is_killed_is_made_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
-    write_notes(tmp_path / "notes", {"Old.md": ""})
-    command = [sys.executable, "-c", RENAME, tmp_path / "notes", tmp_path / "cache"]
-    outcomes = Counter(
-        subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    )
-    assert set(outcomes) == {"as before", "renamed"}
-    assert min(outcomes.values()) > 3
-    assert not list((tmp_path / "cache").rglob("*.changes"))
-
-
-def test_what_somebody_wrote_after_the_kill_stays(tmp_path: Path) -> None:
-    root = write_notes(tmp_path / "notes", {"A.md": "mine"})
-    (tmp_path / "cache" / "index").mkdir(parents=True)
-    write_notes(root, {".zkchat-a.tmp": "theirs"})
-    with closing(Vault.open(root, tmp_path / "cache")) as vault:
-        journal = vault.editor.journal
-    journal.write_text(
-        json.dumps([(str(root / "A.md"), str(root / "A.md"), content_hash(b"before"), "after")])
-    )
-    Vault.open(root, tmp_path / "cache").close()
-    assert {file.name: file.read_text() for file in root.iterdir()} == {"A.md": "mine"}
 
 
 # disks that are full, caches that cannot be written, locks that fail

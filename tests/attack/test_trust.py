@@ -174,7 +174,7 @@ OPENERS = {
     "logging_setup.py": "opens to write",
     "references/summary_cache.py": "opens to write",
     "store/sqlite/repair.py": "locks",
-    "vault/edit/transaction.py": "locks, and reads up to a limit",
+    "vault/edit/journal.py": "creates and locks",
 }
 
 

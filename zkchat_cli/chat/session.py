@@ -78,7 +78,8 @@ class ZkChatSession:
         self._turn: TurnInProgress | None = None
         # The time until which the last scan of the vault counts as current
         self._scan_valid_until = float("-inf")
-        self._rebuild_reason: str | None = None
+        # What the next turn tells about scans of the vault
+        self._scan_notices: list[events.Notice] = []
         if conversation is not None:
             self._continue_with_agent()
 
@@ -155,9 +156,8 @@ class ZkChatSession:
                     self.apply_scan(self.vault.refresh())
                 except VaultError as e:
                     notices.append(events.Notice(e.message, e.hint))
-        if self._rebuild_reason is not None:
-            notices.append(events.Notice(f"the index was rebuilt: {self._rebuild_reason}"))
-            self._rebuild_reason = None
+        notices += self._scan_notices
+        self._scan_notices = []
         return notices
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
@@ -392,4 +392,7 @@ class ZkChatSession:
         self._scan_valid_until = self.services.clock() + SCAN_SECONDS
         if report.added or report.changed or report.removed:
             self._prompts.forget_summaries()
-        self._rebuild_reason = report.rebuilt or self._rebuild_reason
+        if report.rebuilt is not None:
+            self._scan_notices.append(events.Notice(f"the index was rebuilt: {report.rebuilt}"))
+        if report.unfinished is not None:
+            self._scan_notices.append(events.Notice(report.unfinished))

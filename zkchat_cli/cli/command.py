@@ -171,6 +171,8 @@ class CommandContext:
             report = self.refresh(vault, full=full)
             if report.rebuilt:
                 self.screen.warn(f"the index was rebuilt: {report.rebuilt}")
+            if report.unfinished:
+                self.screen.warn(report.unfinished)
             yield vault, report
 
     def refresh(self, vault: "Vault", *, full: bool = False) -> "IndexReport":

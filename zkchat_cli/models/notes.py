@@ -173,6 +173,9 @@ class IndexReport(Value):
     problems: tuple[str, ...] = ()
     # Why the whole index was rebuilt; None if it was not
     rebuilt: str | None = None
+    # A change of notes that was stopped in the middle, and what to do about it; None without one,
+    # and if an earlier refresh has reported it
+    unfinished: str | None = None
 
 
 class NoteUsage(Value):

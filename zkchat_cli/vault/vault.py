@@ -21,7 +21,7 @@ from zkchat_cli.models.notes import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.catalog import NoteCatalog
-from zkchat_cli.vault.edit.transaction import finish_interrupted
+from zkchat_cli.vault.edit.journal import ChangeJournal
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.index.sqlite.storage import SqliteIndexStorage
 from zkchat_cli.vault.index.sqlite.vector_store import SqliteVectorStore
@@ -91,10 +91,12 @@ class Vault:
         self._index = index
         self._today = today
         # Beside the index: changes of notes while they are made
-        self._journal = index_file.with_suffix(".changes")
+        self.journal = ChangeJournal(root, index_file.with_suffix(".changes"))
         # Beside the index: what a model has written about notes
         self.summaries_file = index_file.with_suffix(".summaries.jsonl")
-        finish_interrupted(self._journal)
+        self.journal.finish_own()
+        # The unfinished change that the last refresh has reported
+        self._told_unfinished: str | None = None
         self._completer: _NamesAtATime | None = None
         self._embedding: EmbeddingThread | None = None
         self.main_semantic = semantic
@@ -138,7 +140,7 @@ class Vault:
         """Proposes and makes changes of the notes."""
         from zkchat_cli.vault.edit.note_editor import NoteEditor  # 5 ms that only changes need
 
-        return NoteEditor(self.root, self._index, self.refresh, self._journal)
+        return NoteEditor(self.root, self._index, self.refresh, self.journal)
 
     def close(self) -> None:
         """Stop computing vectors, and close the index and the vectors."""
@@ -165,7 +167,13 @@ class Vault:
         with `only` those that changed if the caller knows them. `progress(done, total)` counts the
         notes read. Raises VaultError when the folder has no Markdown file.
         """
-        return self._index.refresh(full=full, progress=progress, only=only)
+        report = self._index.refresh(full=full, progress=progress, only=only)
+        unfinished = self.journal.describe_unfinished()
+        told = self._told_unfinished
+        self._told_unfinished = unfinished
+        if unfinished is None or unfinished == told:
+            return report
+        return report.model_copy(update={"unfinished": unfinished})
 
     def check_index(self) -> IndexReport:
         """Read the whole index, if there is one, and bring it up to date. Raises IndexUnwritable if
@@ -180,10 +188,11 @@ class Vault:
 
     def status(self) -> IndexReport:
         """What the index holds, without looking at the files."""
-        report = self._index.report()
-        if self.semantic is None:
-            return report
-        return report.model_copy(update={"semantic": self.semantic.status()})
+        semantic = self.semantic.status() if self.semantic else None
+        unfinished = self.journal.describe_unfinished()
+        return self._index.report().model_copy(
+            update={"semantic": semantic, "unfinished": unfinished}
+        )
 
     def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note, by words and by meaning:

@@ -187,7 +187,9 @@ def _run_pipe(ctx: CommandContext, started: StartedSession) -> int:
     for warning, hint in started.warnings:
         screen.warn(warning, hint)
     screen = replace(screen, address=note_opener(started.app.vault.root))
-    for problem in summarize_problems(ctx.refresh(started.app.vault).problems):
+    report = ctx.refresh(started.app.vault)
+    started.session.apply_scan(report)
+    for problem in summarize_problems(report.problems):
         screen.warn(problem)
     max_sources = started.app.loaded.values.references.max_displayed
     interruptions = InterruptHandler()

@@ -91,6 +91,9 @@ def serve(
     from zkchat_cli.tools.served_tool import ServedVault
 
     with ctx.open_vault() as vault:
+        unfinished = vault.journal.describe_unfinished()
+        if unfinished is not None:
+            ctx.screen.warn(unfinished)
         search = partial(_search_conversations, ctx.config.paths.store_file, str(vault.root))
         notes = server.NoteServer(ServedVault(vault, search))
         if unsafe:

@@ -2,25 +2,24 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, read_piped
+from zkchat_cli.cli.change_recovery import settle_change, show_recovery
+from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
 from zkchat_cli.cli.graph_output import FormatOption, NotesOption, check_format, print_graph
+from zkchat_cli.cli.link_repairs import fix_links
 from zkchat_cli.cli.text_output import OutputOption
-from zkchat_cli.errors import nearest_names, on_one_line
+from zkchat_cli.errors import UsageError, nearest_names, on_one_line
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.views.text import StyledLine, StyledSpan, describe_semantic_status, styled_line
 
 if TYPE_CHECKING:
     from zkchat_cli.models.notes import IndexReport, LinkResolution
-    from zkchat_cli.vault.edit.transaction import Change
     from zkchat_cli.vault.index.values import LinkRow
-    from zkchat_cli.vault.links.name_suggestions import BrokenLink
     from zkchat_cli.vault.vault import Vault
 
 ORDER = 50
@@ -59,7 +58,10 @@ def status(ctx: CommandContext) -> None:
     with ctx.open_vault() as notes:
         if not notes.has_index:
             notes.refresh()
-        _print_report(ctx, notes, notes.status())
+        report = notes.status()
+        _print_report(ctx, notes, report)
+    if report.unfinished:
+        ctx.screen.warn(report.unfinished)
 
 
 def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") -> None:
@@ -288,7 +290,7 @@ def broken(
     """Links without a target, and the nearest names."""
     with ctx.indexed_vault() as (notes, _):
         if fix or yes:
-            _fix_links(ctx, notes, yes=yes)
+            fix_links(ctx, notes, yes=yes)
             return
         links = notes.graph.broken_links()
     lines = []
@@ -300,68 +302,25 @@ def broken(
     ctx.print_result(documents, "\n".join(lines), "No broken links.")
 
 
-def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
-    """Propose the only possible note for each broken link; repair with `yes`, or if the user
-    agrees.
+@command(COMMAND, *options.NOTES, examples=["zkchat vault recover --undo"])
+def recover(
+    ctx: CommandContext,
+    finish: Annotated[bool, Option("--finish", help="Show what is left, and make it.")] = False,
+    undo: Annotated[bool, Option("--undo", help="Show what was made, and take it back.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do it without asking.")] = False,
+) -> None:
+    """A change of notes that another zkchat did not finish.
+
+    A rename that is killed is finished by the next zkchat of the same user. Everybody else can
+    finish it, or take it back, with this command.
     """
-    from zkchat_cli.vault.links.name_suggestions import certain_target
-
-    repairs: list[LinkRepair] = []
-    for link in notes.graph.broken_links():
-        target = certain_target(link.text, link.candidates)
-        repairs.append(LinkRepair(link, target))
-    fixes = [each.link.row._replace(target=each.path) for each in repairs if each.path]
-    change = notes.editor.fix_links(fixes)
-    if not ctx.as_json:
-        _show_fixes(ctx, fixes, change)
-    made = False
-    outcome = ""
-    if change.files:
-        made = _apply_fixes(ctx, notes, change, yes=yes)
-        done = "done" if made else "nothing was changed; use --yes"
-        outcome = f"{change.summary}: {done}; "
-    unclear = sum(each.path is None for each in repairs)
-    text = f"{outcome}{plural(unclear, 'broken link')} without a certain target"
-    documents = [each.document for each in repairs]
-    ctx.print_result({"links": documents, "diff": change.diff, "made": made}, text)
-
-
-def _apply_fixes(ctx: CommandContext, notes: "Vault", change: "Change", *, yes: bool) -> bool:
-    """Repair with `yes`, or if the user agrees; returns whether it was done."""
-    can_ask = not ctx.as_json and sys.stdin.isatty() and sys.stdout.isatty()
-    if not yes and not can_ask:
-        return False
-    summary = f"{change.summary[:1].upper()}{change.summary[1:]}"
-    confirm(f"{reveal_invisible(summary)}?", "vault broken --fix", yes=yes)
-    notes.editor.apply(change)
-    return True
-
-
-def _show_fixes(ctx: CommandContext, fixes: "Iterable[LinkRow]", change: "Change") -> None:
-    from zkchat_cli.views.turn_steps import diff_lines
-
-    if change.files:
-        for fix in fixes:
-            ctx.screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
-    ctx.screen.show(diff_lines(change.diff))
-
-
-class LinkRepair(NamedTuple):
-    """A broken link and the only note that it can mean; None if there are several, or none."""
-
-    link: "BrokenLink"
-    path: str | None
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The repair in JSON."""
-        return {
-            "source": self.link.row.source,
-            "line": self.link.row.line,
-            "raw": self.link.row.raw,
-            "candidates": list(self.link.candidates),
-            "fix": self.path,
-        }
+    if finish and undo:
+        raise UsageError("--finish and --undo contradict each other", "Give one of them.")
+    with ctx.open_vault() as notes:
+        if finish or undo:
+            settle_change(ctx, notes, undo=undo, yes=yes)
+        else:
+            show_recovery(ctx, notes)
 
 
 def _note_path(notes: "Vault", note: str) -> str:

@@ -10,7 +10,6 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -22,6 +21,8 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault import note_parser
+from zkchat_cli.vault.edit.change_record import ChangeRecord
+from zkchat_cli.vault.edit.journal import ChangeJournal
 from zkchat_cli.vault.edit.link_rewriter import (
     LinkRewriter,
     Move,
@@ -30,12 +31,11 @@ from zkchat_cli.vault.edit.link_rewriter import (
     relink,
 )
 from zkchat_cli.vault.edit.transaction import (
-    TRASH,
     Change,
     FileChange,
-    apply_files,
     decode_note,
     encode_like,
+    free_trash_path,
     path_taken,
     resolve_path,
 )
@@ -77,15 +77,23 @@ class NoteEditor:
     root: Path
     index: IndexManager
     refresh: Callable[..., IndexReport]
-    # The file that records a change while it is made
-    journal: Path
+    # Records a change while it is made
+    journal: ChangeJournal
 
     def apply(self, change: Change) -> IndexReport | None:
         """Make a change; if it raises, nothing of it is made.
 
         Returns the report of the index, which takes the change in; None if it could not yet.
         """
-        apply_files(self.root, change.files, self.journal)
+        self.journal.apply(change)
+        return self._refresh_after(change)
+
+    def recover(self, record: ChangeRecord, change: Change) -> IndexReport | None:
+        """`apply` for a proposal about the change in the vault's record, which is then removed."""
+        self.journal.recover(record, change)
+        return self._refresh_after(change)
+
+    def _refresh_after(self, change: Change) -> IndexReport | None:
         try:
             return self.refresh(only=change.paths)
         except (VaultError, KeyboardInterrupt):
@@ -173,7 +181,7 @@ class NoteEditor:
     def trash(self, path: str) -> Change:
         """A note in the vault's trash folder, under its own name or the next free one."""
         raw, _ = self._read_note(path, to_move=True)
-        new_path = self._free_trash_path(PurePosixPath(path))
+        new_path = free_trash_path(self.root, path)
         rows = self.index.ask(lambda index: index.links.links_to(path))
         note = ""
         if rows:
@@ -198,15 +206,6 @@ class NoteEditor:
                 files.append(FileChange(source, source, raw, after))
         summary = f"fix {plural(links, 'link')} in {plural(len(files), 'note')}"
         return Change(summary, tuple(files))
-
-    def _free_trash_path(self, name: PurePosixPath) -> str:
-        """`.trash/Note.md`, or the first free one of `.trash/Note 1.md` and so on."""
-        path = f"{TRASH}/{name.name}"
-        for number in count(1):
-            if not os.path.lexists(resolve_path(self.root, path)):
-                break
-            path = f"{TRASH}/{name.stem} {number}{name.suffix}"
-        return path
 
     def _names(self, key: str) -> list[LinkName]:
         return self.index.ask(lambda index: index.names.with_key(key))

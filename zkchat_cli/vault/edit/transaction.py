@@ -1,31 +1,26 @@
 """Changing files of the vault: all of a change or nothing, and never over somebody else's edit.
 
 Each file is replaced or moved in one step. If one of these steps fails or Ctrl-C is pressed, the
-steps before it are undone. If the process is killed, the next zkchat that opens the vault makes the
-rest of the change: it is in the journal, a file beside the index.
+steps before it are undone. What happens if the process is killed is in journal.py.
 """
 
 import codecs
 import difflib
 import errno
-import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
-from hashlib import blake2b
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from itertools import count
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
-from zkchat_cli.fileio import SCRATCH_PREFIX, atomic_write, read_file
+from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.text.words import normalize_line_ends
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 
 # Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them
 TRASH = ".trash"
-# Bytes of a journal
-MAX_JOURNAL = 100_000_000
 # Files that an error names
 MOST_NAMED = 3
 
@@ -107,30 +102,15 @@ class _Step(NamedTuple):
     target: Path
 
 
-class _JournalEntry(NamedTuple):
-    """A step in the journal: real paths, the hash of the old content, and the new content."""
-
-    source: str | None
-    target: str
-    before: str
-    after: str
-
-
-def content_hash(raw: bytes) -> str:
-    """A short hash that tells whether a file is still the same."""
-    return blake2b(raw, digest_size=16).hexdigest()
-
-
-def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
+def apply_files(root: Path, files: Sequence[FileChange]) -> None:
     """Make all of these changes. Raises VaultError, and then nothing has changed: a file is not as
     it was read, a path is taken, or the disk refuses.
     """
-    finish_interrupted(journal)
     steps = [_locate(root, each) for each in files]
     try:
         for step in steps:
             _require_unchanged(step)
-        with _record_steps(journal, steps), ExitStack() as undo:
+        with ExitStack() as undo:
             for step in steps:
                 _change_file(step, undo)
             undo.pop_all()
@@ -160,6 +140,19 @@ def resolve_path(root: Path, relative_path: str) -> Path:
             "Make it a folder of the vault.",
         )
     return root / TRASH / resolve_inside(root, "/".join(parts[1:])).relative_to(root)
+
+
+def free_trash_path(root: Path, path: str) -> str:
+    """`.trash/Note.md` for `Folder/Note.md`, or the first free one of `.trash/Note 1.md` and so
+    on.
+    """
+    name = PurePosixPath(path)
+    free = f"{TRASH}/{name.name}"
+    for number in count(1):
+        if not os.path.lexists(resolve_path(root, free)):
+            break
+        free = f"{TRASH}/{name.stem} {number}{name.suffix}"
+    return free
 
 
 def path_taken(path: str) -> VaultError:
@@ -224,91 +217,3 @@ def _remove_folder(folder: Path) -> None:
     # Another program may have put a file into the folder
     with suppress(OSError):
         folder.rmdir()
-
-
-@contextmanager
-def _record_steps(journal: Path, steps: Sequence[_Step]) -> Iterator[None]:
-    """Keep the change in the journal, if one can be written, until it is made or undone. Raises
-    VaultError while another is made.
-    """
-    try:
-        opened = open(journal, "x+b", opener=partial(os.open, mode=0o600))  # noqa: SIM115
-    except FileExistsError as e:
-        raise VaultError(
-            "another zkchat is changing notes of this vault",
-            "Nothing was changed. Try again when it is done.",
-        ) from e
-    except OSError:
-        yield
-        return
-    record = [_journal_entry(step) for step in steps]
-    with opened:
-        try:
-            # The disk may be full; it can be another one than that of the notes
-            with suppress(OSError):
-                _lock(opened)
-                opened.write(json.dumps(record).encode())
-                opened.flush()
-                os.fsync(opened.fileno())
-            yield
-        finally:
-            journal.unlink(missing_ok=True)
-
-
-def _journal_entry(step: _Step) -> _JournalEntry:
-    change, source, target = step
-    old = None if source is None else str(source)
-    return _JournalEntry(old, str(target), content_hash(change.before), change.after.decode())
-
-
-def finish_interrupted(journal: Path) -> None:
-    """Make the rest of a change if its process was killed in the middle. A note that somebody has
-    edited since stays as it is.
-    """
-    with suppress(OSError), journal.open("r+b") as opened:
-        is_abandoned = _lock(opened)
-        if not is_abandoned:
-            return
-        # If only a part of the journal was written, no note was changed yet
-        with suppress(ValueError, TypeError):
-            for fields in json.loads(opened.read(MAX_JOURNAL)):
-                _finish_step(_JournalEntry(*fields))
-        journal.unlink()
-
-
-def _finish_step(entry: _JournalEntry) -> None:
-    """Write the new content unless the file was edited since, and move the file if its new place is
-    free.
-    """
-    file = Path(entry.source or entry.target)
-    target = Path(entry.target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    for scratch in file.parent.glob(f"{SCRATCH_PREFIX}*.tmp"):
-        scratch.unlink()
-    content = read_file(file, LARGEST_NOTE) if file.exists() else b""
-    if content_hash(content) == entry.before:
-        atomic_write(file, entry.after)
-    if file != target and file.exists() and _is_free(target, file):
-        file.replace(target)
-
-
-def _is_free(target: Path, file: Path) -> bool:
-    """Whether a file can be moved here: an empty target is a reserved name, and two spellings of a
-    name may mean one file.
-    """
-    if not target.exists() or not target.stat().st_size:
-        return True
-    return file.exists() and file.samefile(target)
-
-
-def _lock(opened: BinaryIO) -> bool:
-    """Lock the journal until it is closed; False if another process has."""
-    if os.name == "posix":
-        # Windows does not have this module
-        import fcntl
-
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True

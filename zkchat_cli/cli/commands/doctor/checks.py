@@ -27,6 +27,7 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tokens.encodings import ENCODINGS, load_vocabulary
 from zkchat_cli.tokens.table_encoder import CHECKSUMS, TableEncoder
+from zkchat_cli.vault.edit.journal import unfinished_error
 from zkchat_cli.vault.search import embedder as embedding
 from zkchat_cli.views.money import price_text
 from zkchat_cli.views.text import COMPUTE_THE_REST, describe_semantic_share
@@ -112,6 +113,9 @@ def _check_settings(ctx: CommandContext) -> str:
 
 def _check_vault(ctx: CommandContext) -> str:
     with ctx.open_vault() as vault:
+        unfinished = vault.journal.unfinished()
+        if unfinished is not None:
+            raise unfinished_error(unfinished)
         return f"{vault.root}"
 
 
