@@ -37,11 +37,12 @@ def load_program(without: tuple[str, ...] = ()) -> None:
     """Import and load what every run needs, except modules that begin with `without`."""
     import zkchat_cli
     from zkchat_cli.tokens.counter import open_encoder
-    from zkchat_cli.tokens.encodings import load_vocabulary
+    from zkchat_cli.tokens.encodings import ENCODINGS, load_vocabulary
 
     use_empty_certificates()
     open_encoder("o200k_base")
-    load_vocabulary("o200k_base")
+    for encoding in ENCODINGS:
+        load_vocabulary(encoding)
     # Commands defer some imports
     for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):
         if not module.name.endswith("__main__") and not module.name.startswith(without):

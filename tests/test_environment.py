@@ -97,3 +97,62 @@ def test_a_pipe_that_does_not_end_is_named(zkchat: Program) -> None:
     answer, _ = asking.communicate("")
     assert asking.returncode == 0
     assert answer
+
+
+ENVIRONMENTS: dict[str, dict[str, str | None]] = {
+    "no home": {"HOME": None, "ZKCHAT_HOME": ""},
+    "an empty home": {"HOME": "", "ZKCHAT_HOME": ""},
+    "a relative home": {"HOME": "home", "ZKCHAT_HOME": ""},
+    "a home that is missing": {"HOME": "/nowhere/home", "ZKCHAT_HOME": ""},
+    "a home that is a file": {"HOME": os.devnull, "ZKCHAT_HOME": ""},
+    "relative XDG folders": {
+        "XDG_CONFIG_HOME": "config",
+        "XDG_DATA_HOME": "data",
+        "XDG_CACHE_HOME": "../cache",
+        "ZKCHAT_HOME": "",
+    },
+    "an unknown time zone": {"TZ": "Foo/Bar"},
+    "a time zone that is a path": {"TZ": ":../../etc/passwd"},
+    "a time zone by rules": {"TZ": "CET-1CEST,M3.5.0,M10.5.0/3"},
+    "an unknown locale": {"LANG": "xx_YY.nonsense", "LC_ALL": "nonsense"},
+    "an ASCII locale": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "a proxy without an address": {"HTTP_PROXY": "::::", "https_proxy": "http://"},
+    "a proxy of an unknown kind": {"ALL_PROXY": "gopher://localhost"},
+    "networks without a proxy": {"NO_PROXY": "localhost,127.0.0.0/8,::1/128,*,,"},
+    "certificates that are missing": {"SSL_CERT_FILE": "/nowhere/ca.pem", "SSL_CERT_DIR": "/no"},
+    "a dumb terminal": {"TERM": "dumb"},
+    "no terminal": {"TERM": None, "COLORTERM": None},
+    "an unknown terminal": {"TERM": "\x1b[31m", "COLORTERM": "maybe"},
+    "a screen without columns": {"COLUMNS": "0", "LINES": "-1"},
+    "a screen of words": {"COLUMNS": "many", "LINES": "1e9"},
+    "colors that contradict": {"NO_COLOR": "", "FORCE_COLOR": "perhaps", "CLICOLOR": "x"},
+    "an editor with half a quotation": {"EDITOR": 'vi "', "VISUAL": "'", "PAGER": '"less'},
+    "programs that are missing": {"EDITOR": "/nowhere/vi", "PAGER": "/nowhere/less", "PATH": ""},
+    "no folder for temporary files": {"TMPDIR": "/nowhere/tmp", "TEMP": "", "TMP": "relative"},
+    "a user without a name": {"USER": None, "LOGNAME": None, "SHELL": None},
+    "servers without an address": {"OLLAMA_HOST": "http://[::", "OPENAI_BASE_URL": ":"},
+}
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_no_environment_ends_a_question_a_chat_a_check_or_a_server(
+    zkchat: Program, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for variable, value in ENVIRONMENTS[name].items():
+        if value is None:
+            monkeypatch.delenv(variable, raising=False)
+        else:
+            zkchat.env[variable] = value
+    runs = {
+        "ask": zkchat("ask", "what is a filter?"),
+        "chat": zkchat("chat", stdin="what is a filter?\n"),
+        "mcp": zkchat("mcp"),
+        "doctor": zkchat("doctor"),
+    }
+    for command, done in runs.items():
+        assert "Traceback" not in done.err, command
+        assert "unexpected" not in done.err, command
+        assert done.exit_status == 0 or command == "doctor"
+    for command in ("ask", "chat"):
+        assert "A filter is a line" in runs[command].out
+    assert "vocabulary" in runs["doctor"].out

@@ -70,6 +70,13 @@ def test_a_list_of_messages_becomes_a_chain() -> None:
     ) == ("/notes", "why?", NOW)
 
 
+def test_a_developer_is_the_system() -> None:
+    told = messages(
+        {"role": "developer", "content": "Be brief."}, {"role": "user", "content": "why?"}
+    )
+    assert [each.role for each in told] == ["system", "user"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le"])
 def test_messages_are_read_alike_in_every_unicode_encoding(encoding: str) -> None:
     [archive] = read('[{"role": "user", "content": "Grüße 漢字 😀\\u0000\\ud800"}]', encoding)

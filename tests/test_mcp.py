@@ -250,6 +250,11 @@ def test_a_whole_number_may_be_written_in_other_ways(client: NoteClient) -> None
         ),
         (
             "search_notes",
+            {"query": "x", "limit": True},
+            "search_notes: limit: it must be a whole number",
+        ),
+        (
+            "search_notes",
             {"query": "x", "after": "someday"},
             "after: someday is no date. Give one as 2024-05-01",
         ),

@@ -58,10 +58,10 @@ def talk(zkchat: Program, server: ModelServer) -> str:
     """A conversation of some turns with the server's model; its id."""
     server.compute = answer
     use_server(zkchat, server)
-    done = zkchat("ask", statement(1), "--json", *MODEL)
-    for number in range(2, TURNS + 1):
-        zkchat("ask", "-c", statement(number), *MODEL)
-    conversation: str = done.json["conversation_id"]
+    said = "\n".join(statement(number) for number in range(1, TURNS + 1))
+    assert zkchat("chat", *MODEL, stdin=said).exit_status == 0
+    [stored] = zkchat("sessions", "list", "--json").json
+    conversation: str = stored["id"]
     return conversation
 
 

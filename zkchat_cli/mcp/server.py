@@ -26,7 +26,8 @@ from pydantic import ValidationError
 from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError, on_one_line, value_problem
 from zkchat_cli.mcp.calls import run_in_thread
-from zkchat_cli.mcp.lenient_messages import LenientMessages
+from zkchat_cli.mcp.lenient_messages import read_again
+from zkchat_cli.mcp_client.converted_messages import ConvertedMessages
 from zkchat_cli.text.fences import fence
 from zkchat_cli.text.numbers import read_whole_number
 from zkchat_cli.text.truncate import truncate
@@ -129,7 +130,7 @@ class NoteServer(MCPServer[Any]):
         try:
             if name not in self._without_notes:
                 await self._refresh(context)
-            given = _read_arguments(arguments, properties[name])
+            given = _read_arguments(name, arguments, properties[name])
             return await super().call_tool(name, given, context)
         except (ZkchatError, ToolError) as e:
             raise ToolError(_refusal(name, e)) from None
@@ -140,7 +141,7 @@ class NoteServer(MCPServer[Any]):
             server = self._lowlevel_server
             options = server.create_initialization_options()
             # The SDK only iterates over the stream
-            lenient: Any = LenientMessages(messages)
+            lenient: Any = ConvertedMessages(messages, read_again)
             await server.run(lenient, answers, options)
 
     async def get_prompt(
@@ -238,17 +239,23 @@ def _function_of_client(tool: ServedTool, served: ServedVault) -> Callable[..., 
 
 
 def _read_arguments(
-    arguments: Mapping[str, Any], properties: Mapping[str, Mapping[str, Any]]
+    tool: str, arguments: Mapping[str, Any], properties: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     """The arguments as the tools of the chat take them: without null, and with whole numbers that
-    a model has written as `"3"` or `3.0`.
+    a model has written as `"3"` or `3.0`. Raises ToolError for `true`, which Python takes for 1.
     """
     given: dict[str, Any] = {}
     for name, value in arguments.items():
+        if value is None:
+            continue
         schema = properties[name]
         types_ = [each.get("type") for each in (schema, *schema.get("anyOf", ()))]
-        if value is not None:
-            given[name] = read_whole_number(value) if "integer" in types_ else value
+        if "integer" not in types_:
+            given[name] = value
+            continue
+        if isinstance(value, bool):
+            raise ToolError(f"{tool}: {name}: it must be a whole number.")
+        given[name] = read_whole_number(value)
     return given
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from mcp import types
 from mcp.shared.message import SessionMessage
 
+from zkchat_cli.mcp_client.converted_messages import ConvertedMessages, Received
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 
@@ -19,55 +20,35 @@ MAX_NAME = 40
 _TEXTS = ("title", "description")
 
 
-class CleanedMessages:
+def clean_lists(messages: Any, leave_out: Callable[[str], None]) -> ConvertedMessages:
     """The messages from a server, with tools that the SDK can read. `leave_out` gets the name of
     each tool that was left out.
     """
 
-    def __init__(self, messages: Any, leave_out: Callable[[str], None]) -> None:
-        self._messages = messages
-        self._leave_out = leave_out
-
-    async def __aenter__(self) -> "CleanedMessages":
-        await self._messages.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> Any:
-        return await self._messages.__aexit__(*error)
-
-    def __aiter__(self) -> "CleanedMessages":
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        received: SessionMessage | Exception = await self._messages.__anext__()
+    def clean(received: Received) -> Received:
         if isinstance(received, SessionMessage):
-            self._clean(received.message)
+            _clean_list(received.message, leave_out)
         return received
 
-    async def aclose(self) -> None:
-        """Close the stream of messages."""
-        await self._messages.aclose()
+    return ConvertedMessages(messages, clean)
 
-    @property
-    def last_context(self) -> Any:
-        """The context in which the last message was sent; the SDK runs its handler in it."""
-        return getattr(self._messages, "last_context", None)
 
-    def _clean(self, message: Any) -> None:
-        if not isinstance(message, types.JSONRPCResponse):
-            return
-        described = message.result.get("tools")
-        if not isinstance(described, list):
-            return
-        tools: list[dict[str, Any]] = []
-        for each in described:
-            tool = read_tool(each)
-            if tool is not None:
-                tools.append(tool)
-                continue
-            name = each.get("name") if isinstance(each, dict) else each
-            self._leave_out(truncate(sanitize_name(str(name)), MAX_NAME))
-        message.result["tools"] = tools
+def _clean_list(message: Any, leave_out: Callable[[str], None]) -> None:
+    """Keep only tools that the SDK can read in a message, if it lists some."""
+    if not isinstance(message, types.JSONRPCResponse):
+        return
+    described = message.result.get("tools")
+    if not isinstance(described, list):
+        return
+    tools: list[dict[str, Any]] = []
+    for each in described:
+        tool = read_tool(each)
+        if tool is not None:
+            tools.append(tool)
+            continue
+        name = each.get("name") if isinstance(each, dict) else each
+        leave_out(truncate(sanitize_name(str(name)), MAX_NAME))
+    message.result["tools"] = tools
 
 
 def read_tool(described: Any) -> dict[str, Any] | None:

@@ -25,7 +25,7 @@ from mcp.shared.message import SessionMessage
 
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.llm.proxies import environment_proxy
-from zkchat_cli.mcp_client.tool_lists import CleanedMessages
+from zkchat_cli.mcp_client.tool_lists import clean_lists
 
 # Most bytes of one message
 MAX_MESSAGE = 8_000_000
@@ -55,7 +55,7 @@ async def connect(
     """
     connected = _connect_http(server, errors) if server.url else _run_program(server, ended, errors)
     async with connected as (from_server, to_server):
-        yield CleanedMessages(from_server, leave_out), to_server
+        yield clean_lists(from_server, leave_out), to_server
 
 
 @asynccontextmanager
