@@ -3,6 +3,7 @@ otherwise.
 """
 
 import json
+import os
 import re
 import signal
 import socket
@@ -16,7 +17,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 import httpx2
@@ -391,6 +392,92 @@ def test_a_call_that_is_cancelled_stops_its_work_within_a_second() -> None:
     assert stopped.wait(1)
 
 
+TOKEN = "a-token-of-the-test"
+
+
+class HttpServer(NamedTuple):
+    """A server over HTTP: its process and its address."""
+
+    process: "subprocess.Popen[str]"
+    address: str
+
+    def processor_time(self) -> float:
+        """The seconds of processor time that it has used."""
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        user, system = stat[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.fixture(scope="module")
+def http_server(server: Server) -> Iterator[HttpServer]:
+    """One on the same vault."""
+    command = [
+        sys.executable,
+        "-m",
+        "zkchat_cli",
+        "mcp",
+        "--http",
+        "0",
+        "--vault",
+        str(server.program.vault),
+    ]
+    env = {**server.program.environment, "ZKCHAT_MCP_TOKEN": TOKEN}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=env, text=True) as process:
+        assert process.stderr is not None
+        yield HttpServer(process, process.stderr.readline().split()[0])
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+
+
+@pytest.fixture(scope="module")
+def address(http_server: HttpServer) -> str:
+    return http_server.address
+
+
+# More than ten seconds of work, and as long as a text may be
+MANY_QUOTATIONS = " ".join(f'"the filter {n} finds tasks of {n} days"' for n in range(22_000))
+
+
+def test_the_end_of_the_input_stops_a_call(zkchat: Program) -> None:
+    greeting = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    call = {"name": "verify_quotations", "arguments": {"text": MANY_QUOTATIONS}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": greeting},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ]
+    done = zkchat("mcp", stdin="".join(f"{json.dumps(line)}\n" for line in lines), timeout=5)
+    assert done.exit_status == 0
+    assert [line["id"] for line in done.lines if "result" in line] == [1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the processor time of a process")
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_call_that_is_cancelled_over_http_stops_its_work(
+    http_server: HttpServer, mode: str
+) -> None:
+    async def call_for_a_moment() -> bool:
+        with anyio.move_on_after(0.3) as scope:
+            await client.client.call_tool("verify_quotations", {"text": MANY_QUOTATIONS})
+        return scope.cancelled_caught
+
+    with connected_by_http(http_server.address, TOKEN, mode=mode) as client:
+        assert client.portal.call(call_for_a_moment)
+        end = time.monotonic() + 5
+        used = http_server.processor_time()
+        while time.monotonic() < end:
+            time.sleep(0.2)
+            before = used
+            used = http_server.processor_time()
+            if used == before:
+                break
+        assert used == before
+
+
 def test_a_word_of_20_000_letters_is_answered_in_time(client: NoteClient) -> None:
     begin = time.monotonic()
     assert client.call("search_notes", query="abcdefghij" * 2_000)["results"] == []
@@ -419,30 +506,6 @@ def test_a_message_with_half_of_a_character_is_answered(zkchat: Program) -> None
 )
 def test_only_halves_of_characters_are_replaced(written: str, read: str) -> None:
     assert without_halves(written) == read
-
-
-TOKEN = "a-token-of-the-test"
-
-
-@pytest.fixture(scope="module")
-def address(server: Server) -> Iterator[str]:
-    """Of a server over HTTP on the same vault."""
-    command = [
-        sys.executable,
-        "-m",
-        "zkchat_cli",
-        "mcp",
-        "--http",
-        "0",
-        "--vault",
-        str(server.program.vault),
-    ]
-    env = {**server.program.environment, "ZKCHAT_MCP_TOKEN": TOKEN}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, env=env, text=True) as process:
-        assert process.stderr is not None
-        yield process.stderr.readline().split()[0]
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
 
 
 def test_zkchat_calls_the_tools_of_another_zkchat_over_http(address: str) -> None:

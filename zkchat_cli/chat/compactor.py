@@ -315,11 +315,8 @@ class Compactor:
         writer = SummaryWriter(self.services, self.runtime, self.timer, self.request, largest)
         written: str | None = None
         if self._should_ask(fold) and writer.is_able:
-            previous = self._previous
             merged = self._previous_summary if len(fold.new) < len(fold.turns) else None
-            replaced = fold.new_tokens
-            if previous is not None:
-                replaced += previous.summary_tokens
+            replaced = fold.new_tokens + (self._previous.summary_tokens if self._previous else 0)
             with self.services.faults.contain("summary"):
                 written = yield from writer.write(fold, merged, replaced, required)
         problem = writer.problem

@@ -383,14 +383,18 @@ class TurnRunner:
         own_status = status if status == "failed" or not replies else "complete"
         question = question.model_copy(update={"status": own_status, "updated_at": at})
         self.state.append((question, *replies))
-        facts: tuple[str, ...] = ()
-        with self.services.faults.contain("memory"):
-            facts = self.prompts.memory(turn.runtime).finish_turn()
+        facts = self._finish_memory()
+        used_facts = facts if verified is not None else ()
         calibrations = {}
         if turn.counted is not None:
             calibrations[turn.runtime.model.name] = turn.calibration
-        used_facts = facts if verified is not None else ()
         notices = self.recorder.commit(
             CompletedTurn(question, replies, turn.sent, calibrations, used_facts)
         )
         return ClosedTurn(answer, [*notices, *self.services.faults.take_notices()])
+
+    def _finish_memory(self) -> tuple[str, ...]:
+        """The keys of the facts that the turn used."""
+        with self.services.faults.contain("memory"):
+            return self.prompts.memory(self.turn.runtime).finish_turn()
+        return ()

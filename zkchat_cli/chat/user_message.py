@@ -129,10 +129,7 @@ class UserMessageBuilder:
             self._services.vault.main_semantic.note_named(filter(None, paths))
         passages: list[ContentChunk] = []
         if search and mode in ("before", "both"):
-            names_documents = any(each.reference.relative_path for each in mentions)
-            with contain("passages"):
-                wanted = user_input.searched or bare.prompt_text
-                passages = self._search.find(wanted, about_named=names_documents)
+            passages = self._find_passages(user_input.searched or bare.prompt_text, mentions)
         unknown = [self._unknown_name_notice(name) for name in names[:MOST_NAMED]]
         if not mentions and not passages:
             return MessageWithDocuments(bare, unknown)
@@ -143,6 +140,14 @@ class UserMessageBuilder:
         with contain("references"):
             complete = _inject(runtime, bare, mentions, passages, room, references)
         return MessageWithDocuments(complete.message, [*unknown, *complete.notices])
+
+    def _find_passages(
+        self, wanted: str, mentions: Sequence[MentionedDocument]
+    ) -> list[ContentChunk]:
+        names_documents = any(each.reference.relative_path for each in mentions)
+        with self._services.faults.contain("passages"):
+            return self._search.find(wanted, about_named=names_documents)
+        return []
 
     def _find_mentions(
         self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, *, compare: bool

@@ -22,9 +22,10 @@ def find_stored_copy(store: ConversationLog, archive: ConversationArchive) -> Co
     in the same order. None without an answer: two people may ask the same.
     """
     said = list(_said(archive.messages))
+    roles = {message.role for message in archive.messages}
     questions = [each.content for each in archive.messages if each.role == "user"]
     asked = [text for text in questions if not is_added(text)]
-    if not asked or all(message.role != "assistant" for message in archive.messages):
+    if not asked or "assistant" not in roles:
         return None
     searched = max(asked, key=len)[:MAX_SEARCHED]
     found = store.search(archive.conversation.vault, searched, limit=MOST_COMPARED)

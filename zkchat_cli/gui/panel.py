@@ -13,7 +13,7 @@ from zkchat_cli.views.text import StyledLine, styled_line
 # Height in pixels
 MAX_HEIGHT = 190
 FRAME_HEIGHT = 8
-MARGINS = QMargins(2, 2, 2, 2)
+MARGINS = QMargins() + 2
 
 
 class Panel(QtWidgets.QFrame):

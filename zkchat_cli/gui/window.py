@@ -40,7 +40,8 @@ from zkchat_cli.views.text import StyledLine, summarize_problems
 # Pixels: size of the window, and margins of its panes, with none above the status bar
 WIDTH = 1180
 HEIGHT = 760
-MARGINS = QMargins(6, 6, 6, 0)
+MARGIN = 6
+MARGINS = QMargins(MARGIN, MARGIN, MARGIN, 0)
 # Pixels: widths of the three panes, which keep their proportions
 WIDTHS = (220, 600, 360)
 # Number of notes between two updates of the indexing progress

@@ -47,18 +47,13 @@ def _records(document: Record) -> Iterator[Record]:
     items = document["messages"] if "messages" in document else document["input"]
     model = document["model"]
     at_beginning = True
-    for item in (*first, *items):
-        for record in _item_records(item):
-            if not isinstance(record, dict):
-                yield record
-                continue
-            is_system = record.get("role") in ("system", "developer")
-            at_beginning = at_beginning and is_system
-            if at_beginning and str(record.get("content")).startswith(_INSTRUCTIONS):
-                continue
-            if record.get("role") == "assistant":
-                record = {**record, "model": model}
-            yield record
+    records = [record for item in (*first, *items) for record in _item_records(item)]
+    for record in records:
+        role = record.get("role") if isinstance(record, dict) else None
+        at_beginning = at_beginning and role in ("system", "developer", None)
+        if at_beginning and role and str(record.get("content")).startswith(_INSTRUCTIONS):
+            continue
+        yield {**record, "model": model} if role == "assistant" else record
 
 
 def _system_texts(system: Any) -> list[str]:

@@ -81,11 +81,22 @@ def _describe_document(reference: DocumentReference, present: Collection[int | N
     if _is_picture(reference):
         sent = "a picture, sent with this" if reference.delivery == "injected" else NOT_SENT
         return f"- {link} ({path}): {sent}"
-    section = f", section {escape_line(repr(reference.heading))}" if reference.heading else ""
-    summary = f": {escape_line(reference.summary)}" if reference.summary else ""
+    described = f"- {link} ({path}"
+    if reference.heading:
+        described += f", section {escape_line(repr(reference.heading))}"
+    described += ")"
+    if reference.summary:
+        described += f": {escape_line(reference.summary)}"
+    return described + _describe_sent_text(reference, present)
+
+
+def _describe_sent_text(reference: DocumentReference, present: Collection[int | None]) -> str:
+    """Which sources have text of the document, and its outline; empty if there is neither."""
+    described = ""
     below = ", ".join(str(number) for number in reference.numbers if number in present)
-    sent = "text" if reference.delivery == "injected" else "beginning or parts"
-    sources = f" [its {sent}: source {below}]" if below else ""
-    outline = escape_line("; ".join(reference.headings))
-    headings = f" [headings: {outline}]" if outline else ""
-    return f"- {link} ({path}{section}){summary}{sources}{headings}"
+    if below:
+        sent = "text" if reference.delivery == "injected" else "beginning or parts"
+        described += f" [its {sent}: source {below}]"
+    if reference.headings:
+        described += f" [headings: {escape_line('; '.join(reference.headings))}]"
+    return described

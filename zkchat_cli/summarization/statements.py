@@ -118,7 +118,7 @@ def _sentence_facts(text: str) -> Iterator[StatementFacts]:
             label = ""
         before = ""
         for sentence in split_sentences(line):
-            first, *_ = (*terms(sentence), "")
+            first = next(iter(terms(sentence)), "")
             whole = f"{before} {sentence}" if first in _POINTING else sentence
             yield _stated_facts(whole, label)
             before = whole

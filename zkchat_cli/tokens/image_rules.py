@@ -58,7 +58,7 @@ class TileRule(NamedTuple):
 
 
 ImageRule = PatchRule | TileRule
-UNKNOWN_MODEL = PatchRule(28, 8000, 4096)
+UNKNOWN_MODEL = PatchRule(patch=28, longest=8000, most=4096)
 """The rule for other models, rather too much than too little. Qwen's take a token for 28 × 28
 pixels (https://github.com/QwenLM/Qwen2.5-VL), and llama.cpp sends at most 4,096 of them.
 """

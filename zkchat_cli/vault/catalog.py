@@ -2,7 +2,7 @@
 
 import difflib
 import posixpath
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -54,24 +54,34 @@ class NoteCatalog:
         named so. Raises VaultError for a folder or tag that no note has, UsageError for what is no
         date.
         """
-        # Deferred: few lists need them, and the prompt comes first
+        # Deferred: few lists need it, and the prompt comes first
         from zkchat_cli.vault.note_properties import has_property
-        from zkchat_cli.vault.note_subjects import find_notes_about
 
         found = self._filter(wanted.folder, wanted.tag, wanted.since, wanted.until)
         if wanted.links_to:
-            rows = self._index.ask(lambda index: index.links.links_to(wanted.links_to))
-            sources = {row.source for row in rows}
+            sources = self._sources_of_links(wanted.links_to)
             found = [note for note in found if note.path in sources]
         if wanted.about:
-            by_path = {note.path: note for note in found}
-            about = self._index.ask(lambda index: find_notes_about(index, wanted.about))
-            found = [by_path[path] for path in about if path in by_path]
+            found = self._about(wanted.about, found)
         if wanted.property:
             found = [note for note in found if has_property(self._root, note.path, wanted.property)]
         if wanted.newest:
             found.sort(key=lambda note: (note.day, note.changed), reverse=True)
         return found
+
+    def _sources_of_links(self, target: str) -> set[str]:
+        """The paths of the notes that link to this one."""
+        rows = self._index.ask(lambda index: index.links.links_to(target))
+        return {row.source for row in rows}
+
+    def _about(self, about: str, notes: Sequence[NoteEntry]) -> list[NoteEntry]:
+        """Those of the notes that are about something, the best first."""
+        # Deferred: few lists need it, and the prompt comes first
+        from zkchat_cli.vault.note_subjects import find_notes_about
+
+        by_path = {note.path: note for note in notes}
+        found = self._index.ask(lambda index: find_notes_about(index, about))
+        return [by_path[path] for path in found if path in by_path]
 
     def _filter(self, folder: str, tag: str, since: str, until: str) -> list[NoteEntry]:
         """The notes by what the index knows of them."""

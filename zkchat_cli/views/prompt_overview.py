@@ -107,12 +107,8 @@ def _documents_text(
         if each.relative_path is not None and each.is_named:
             names = imported if each.reference_type == "import" else named
             names[each.relative_path] = each.wikilink
-    found = 0
-    for message in messages:
-        found += sum(
-            chunk.relative_path not in named and chunk.relative_path not in imported
-            for chunk in message.chunks
-        )
+    sent = [chunk.relative_path for message in messages for chunk in message.chunks]
+    found = sum(path not in named and path not in imported for path in sent)
     parts: list[str] = []
     if named:
         parts.append(f"{plural(len(named), 'named note')} ({_listed([*named.values()])})")

@@ -120,11 +120,7 @@ def ask(
             shows_context=show_context,
         )
         session = _open_session(ctx, app, output.screen, is_new=not continuing, cid=cid)
-        solver = None
-        if iterations is not None:
-            from zkchat_cli.chat.problem_solver import IterativeProblemSolver
-
-            solver = IterativeProblemSolver(session, question.text, iterations, question.typed)
+        solver = _open_solver(session, question, iterations)
         try:
             _print_turns(session, question, solver, output)
             if not continuing:
@@ -135,6 +131,17 @@ def ask(
         ctx.embed_for_a_moment(app.vault, app.message_embedder())
     if solver is not None and solver.outcome not in REACHED:
         raise Exit(NOT_REACHED)
+
+
+def _open_solver(
+    session: "ZkChatSession", question: "_Question", iterations: int | None
+) -> "IterativeProblemSolver | None":
+    """What works on the question as a goal, if a number of answers is given."""
+    if iterations is None:
+        return None
+    from zkchat_cli.chat.problem_solver import IterativeProblemSolver
+
+    return IterativeProblemSolver(session, question.text, iterations, question.typed)
 
 
 class _Question(NamedTuple):

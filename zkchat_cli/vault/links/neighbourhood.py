@@ -5,7 +5,7 @@ the notes that the drawing shows.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -51,12 +51,20 @@ def find_neighbourhood(
         distances.update(dict.fromkeys(ring, distance))
         if not ring:
             break
+    links, broken = _count_links(index, distances)
+    return Neighbourhood(distances, links, broken, omitted)
+
+
+def _count_links(
+    index: "NoteIndex", notes: Collection[str]
+) -> tuple[Counter[NoteLink], Counter[NoteLink]]:
+    """The links between these notes, and the broken ones in them."""
     links: Counter[NoteLink] = Counter()
     broken: Counter[NoteLink] = Counter()
-    for path in distances:
+    for path in notes:
         for row in index.links.links_from(path):
             if row.target is None:
                 broken[NoteLink(path, row.raw)] += 1
-            elif row.target in distances and row.target != path:
+            elif row.target in notes and row.target != path:
                 links[NoteLink(path, row.target)] += 1
-    return Neighbourhood(distances, links, broken, omitted)
+    return links, broken

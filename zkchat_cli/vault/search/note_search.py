@@ -53,10 +53,7 @@ def search(
     with all scores. Of a chunk that several models have compared, the first match counts.
     """
     hits = find_by_words(index, query, limit)
-    near: dict[int, None] = {}
-    for match in matches:
-        near |= dict.fromkeys(key for key, cos in match.nearest.items() if cos >= match.least)
-    found = index.chunks.places(list(hits.scores), list(near), hits.allowed)
+    found = index.chunks.places(list(hits.scores), _near_keys(matches), hits.allowed)
     places = {place.id: place for place in found}
     cosines, deviations = _compare([place.key for place in found], matches)
     first = [places[id_].key for id_ in islice(hits.scores, FIRST_BY_WORDS)]
@@ -76,6 +73,14 @@ def search(
         }
         chunks.append(chunk.model_copy(update=scores))
     return SearchResult(chunks, _without_keys(first, cosines))
+
+
+def _near_keys(matches: Iterable[SemanticMatch]) -> list[int]:
+    """The chunks that are near enough for some model, each once."""
+    near: dict[int, None] = {}
+    for match in matches:
+        near |= dict.fromkeys(key for key, cos in match.nearest.items() if cos >= match.least)
+    return list(near)
 
 
 def _are_most_without(keys: Sequence[int], known: Container[int]) -> bool:

@@ -31,6 +31,10 @@ class WordForms(NamedTuple):
     exact: int
 
 
+def _unknown(word: str) -> WordForms:
+    return WordForms(frozenset({word}), chunks=0, notes=0, exact=0)
+
+
 def find_forms(vocabulary: "Vocabulary", wanted: Sequence[str]) -> dict[str, WordForms]:
     """The forms of each word of a query. Words with a common form ("repeat", "repeating") are one,
     under the first of them.
@@ -48,7 +52,7 @@ def find_forms(vocabulary: "Vocabulary", wanted: Sequence[str]) -> dict[str, Wor
             found[word] = known[word]
             continue
         replacement = _replacement(vocabulary, word, shortest) if word in corrected else {}
-        found.update(replacement or {word: WordForms(frozenset({word}), 0, 0, 0)})
+        found.update(replacement or {word: _unknown(word)})
     return _merge_common(found)
 
 

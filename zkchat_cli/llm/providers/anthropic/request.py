@@ -73,8 +73,8 @@ THINKS_BY_DEFAULT = ClaudeVersion(5, 0)
 NO_TEMPERATURE = ClaudeVersion(4, 7)
 # The first version that takes pictures
 IMAGES = ClaudeVersion(3, 0)
-STANDARD_IMAGES = PatchRule(28, 1568, 1568)
-DETAILED_IMAGES = PatchRule(28, 2576, 4784)
+STANDARD_IMAGES = PatchRule(patch=28, longest=1568, most=1568)
+DETAILED_IMAGES = PatchRule(patch=28, longest=2576, most=4784)
 # The version of a Claude that names none
 NEWEST = ClaudeVersion(99, 0)
 # The version of any other model
