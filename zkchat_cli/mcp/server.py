@@ -24,7 +24,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from zkchat_cli import __version__
-from zkchat_cli.errors import ZkchatError, on_one_line, value_problem
+from zkchat_cli.errors import UsageError, ZkchatError, on_one_line, value_problem
 from zkchat_cli.mcp.calls import run_in_thread
 from zkchat_cli.mcp.lenient_messages import read_again
 from zkchat_cli.mcp_client.converted_messages import ConvertedMessages
@@ -242,7 +242,7 @@ def _read_arguments(
     tool: str, arguments: Mapping[str, Any], properties: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     """The arguments as the tools of the chat take them: without null, and with whole numbers that
-    a model has written as `"3"` or `3.0`. Raises ToolError for `true`, which Python takes for 1.
+    a model has written as `"3"` or `3.0`. Raises UsageError for `true`, which Python takes for 1.
     """
     given: dict[str, Any] = {}
     for name, value in arguments.items():
@@ -254,7 +254,7 @@ def _read_arguments(
             given[name] = value
             continue
         if isinstance(value, bool):
-            raise ToolError(f"{tool}: {name}: it must be a whole number.")
+            raise UsageError(f"{tool}: {name}: it must be a whole number.")
         given[name] = read_whole_number(value)
     return given
 
