@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from zkchat_cli.cli.command import CommandContext, confirm
 from zkchat_cli.errors import VaultError
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.sanitize import reveal_invisible
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.change_record import ChangeRecord
@@ -27,7 +27,7 @@ def show_recovery(ctx: CommandContext, notes: "Vault") -> None:
     rest = propose_rest(notes.root, record)
     reversal = propose_reversal(notes.root, record)
     lines = [
-        f"Stopped in the middle: {sanitize_name(record.summary)}",
+        f"Stopped in the middle: {reveal_invisible(record.summary)}",
         f"  --finish makes the rest: {plural(len(rest.files), 'note')} to change",
         f"  --undo takes it back: {plural(len(reversal.files), 'note')} to change",
         rest.note,
@@ -80,10 +80,10 @@ def _mark_memory(ctx: CommandContext, notes: "Vault", change: "Change") -> "Chan
 def _show(ctx: CommandContext, change: "Change") -> None:
     from zkchat_cli.views.turn_steps import diff_lines
 
-    ctx.screen.print(sanitize_name(change.summary))
+    ctx.screen.print(reveal_invisible(change.summary))
     ctx.screen.show(diff_lines(change.diff))
     if change.note:
-        ctx.screen.print(sanitize_name(change.note))
+        ctx.screen.print(reveal_invisible(change.note))
 
 
 def _apply(
