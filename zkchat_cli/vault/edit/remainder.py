@@ -142,7 +142,7 @@ def _check_paths(root: Path, files: Iterable[FileChange]) -> None:
         for path in filter(None, (file.path, file.new_path)):
             if "\0" in path or not path.lower().endswith(NOTE_SUFFIXES):
                 raise VaultError(
-                    f"the record {VAULT_RECORD} names {short_path(path)}, which is not a note",
+                    f"{VAULT_RECORD} names {short_path(path)}, and that is not a note",
                     f"zkchat has not written it. Delete {VAULT_RECORD}.",
                 )
             resolve_path(root, path)
