@@ -1,5 +1,5 @@
-"""Changes of notes that were killed: the same user finishes them, everybody else is told, and finishes
-them or takes them back; and records that somebody else has written to do harm.
+"""Changes of notes that were killed: the same user finishes them, everybody else is told, and
+finishes them or takes them back; and records that somebody else has written to do harm.
 """
 
 import fcntl

@@ -5,8 +5,8 @@ It is written twice. The copy beside the index is in the user's own folders, whe
 the next zkchat of this user makes the rest of the change. The copy in the vault is a hidden file
 for everybody else who opens the vault: another computer, another user, another `ZKCHAT_HOME`. They
 are told, and `zkchat vault recover` proposes to make the rest or to take back what was made. That
-copy may have come with somebody else's notes, so nothing is done unasked: it becomes a proposal like
-any other, for Markdown notes in the vault, and is shown as a diff.
+copy may have come with somebody else's notes, so nothing is done unasked: it becomes a proposal
+like any other, for Markdown notes in the vault, and is shown as a diff.
 """
 
 import os
