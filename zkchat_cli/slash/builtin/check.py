@@ -23,8 +23,8 @@ def check(session: ZkChatSession, _: str) -> CommandResult | str:
     """Ask the model whether each cited sentence of the last answer is supported by its passage.
 
     One short call, which is not part of the conversation. Without a language model, zkchat compares
-    words, numbers, names and negations, as it does after each answer; where these do not decide and
-    the notes are searched by meaning, it compares the meaning.
+    words, quantities, names, opposites and negations, as it does after each answer; where these do
+    not decide and the notes are searched by meaning, it compares the meaning.
     """
     answer = last_answer(session).answer
     passages = {}

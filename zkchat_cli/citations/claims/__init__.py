@@ -1,0 +1,1 @@
+"""What a sentence claims, and whether another one says the same."""
