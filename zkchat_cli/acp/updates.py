@@ -21,7 +21,7 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools import find_tool
 from zkchat_cli.tools.base import EditorKind
 from zkchat_cli.vault.edit.transaction import Change
-from zkchat_cli.views.sources import no_source_line, source_lines
+from zkchat_cli.views.sources import evidence_lines, no_source_line, source_lines
 from zkchat_cli.views.text import IN_CHAT, plain_text
 
 # Most sources below an answer
@@ -220,6 +220,7 @@ def sources_text(report: TurnReport) -> str:
     lines = source_lines(
         report.citations, named, report.uncited_statements, MAX_SOURCES, IN_CHAT.all_sources
     )
+    lines = [*lines, *evidence_lines(report.evidence)]
     if lines:
         return f"\n{read_marks(report.answer).closing}\n\n{code_block(plain_text(lines))}"
     return f"\n\n{no_source_line(report.retrieval)}." if report.lacks_source else ""

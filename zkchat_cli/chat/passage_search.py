@@ -34,7 +34,7 @@ class PassageSearch:
         The question before a follow-up is searched for too. Returns nothing for small talk, for a
         question about whole documents that it names (`about_named`), and if the vault is gone.
         """
-        question = self._analyze(text, follows=follows)
+        question = self.analyze(text, follows=follows)
         if question is None or (about_named and question.about_document):
             return []
         search = self._services.vault.search
@@ -51,9 +51,9 @@ class PassageSearch:
 
     def warm_up(self) -> None:
         """Load in advance what the first search for a question needs."""
-        self._analyze("…", follows=False)
+        self.analyze("…", follows=False)
 
-    def _analyze(self, text: str, *, follows: bool) -> "AnalyzedQuestion | None":
+    def analyze(self, text: str, *, follows: bool = True) -> "AnalyzedQuestion | None":
         """What a question is about; a follow-up is read together with the questions before it. None
         for small talk.
         """

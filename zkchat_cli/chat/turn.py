@@ -8,6 +8,7 @@ from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.context.prompt_messages import count_call_tokens
 from zkchat_cli.events import ReasoningDelta, TextDelta, TextWithdrawn
 from zkchat_cli.llm.base import Window
+from zkchat_cli.models.citations import FoundSentence
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import (
     ThinkingBlocks,
@@ -75,6 +76,8 @@ class TurnInProgress:
     usage: TokenUsage = field(default_factory=lambda: sum_usage(()))
     level: AnswerLevel | None = None
     request: RequestKind | None = None
+    # Sentences that zkchat has found for an answer without a source
+    evidence: tuple[FoundSentence, ...] = ()
     # Why the model gets no more tools in this turn
     no_more_tools: str = ""
     prompt: Prompt | None = None
@@ -212,6 +215,10 @@ class TurnInProgress:
         self.level = level
         self.request = request
         self.thinking = thinking
+
+    def use_evidence(self, found: tuple[FoundSentence, ...]) -> None:
+        """Show these sentences below the answer."""
+        self.evidence = found
 
     # the prompts and their cost
 

@@ -5,6 +5,7 @@ documents, and the report. Nothing here stores anything.
 from contextlib import suppress
 from functools import partial
 
+from zkchat_cli.chat.evidence import find_evidence
 from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
@@ -26,7 +27,9 @@ from zkchat_cli.text.truncate import truncate
 def verify_answer(
     turn: TurnInProgress, prompt: Prompt, state: ConversationState, services: SessionServices
 ) -> VerificationResult:
-    """The citations of the turn's answer, verified against the chunks in its last prompt."""
+    """The citations of the turn's answer, verified against the chunks in its last prompt. Without
+    any, the turn gets evidence of its own.
+    """
 
     def chunk_of_earlier_prompt(number: int) -> tuple[ContentChunk, str] | None:
         """A chunk that a compaction folded, with the current text of its note."""
@@ -37,9 +40,12 @@ def verify_answer(
         return None
 
     chunks = _chunks_in_prompt(turn, prompt, state)
+    verified = VerificationResult((), 0)
     with services.faults.contain("citations"):
-        return verify_citations(turn.text, CitableSources(chunks, chunk_of_earlier_prompt))
-    return VerificationResult((), 0)
+        verified = verify_citations(turn.text, CitableSources(chunks, chunk_of_earlier_prompt))
+    with services.faults.contain("evidence"):
+        turn.use_evidence(find_evidence(turn, verified, state, services))
+    return verified
 
 
 def _chunks_in_prompt(
@@ -93,6 +99,7 @@ def make_answer(
         references=referenced_documents(turn, services, prompts),
         citations=verified.citations if verified is not None else (),
         uncited_statements=_count_uncited(runtime.model, verified),
+        evidence=turn.evidence,
         usage=turn.usage if has_cost else None,
         timings_ms=turn.timer.timings(),
         agent=turn.user.agent,
@@ -190,6 +197,7 @@ def make_report(
         compaction=turn.compaction,
         timings_ms=turn.timer.timings(),
         uncited_statements=answer.uncited_statements or 0,
+        evidence=answer.evidence,
         agent=runtime.agent.name if runtime.agent is not None else None,
         grounded=any(citation.relative_path is not None for citation in answer.citations),
         retrieval=turn.user.retrieval or "none",

@@ -195,6 +195,13 @@ class ChatSettings(Section):
         le=1_000_000,
         description="ask before a conversation costs more than this, such as 0.5; 0: never",
     )
+    evidence: bool | Literal["auto"] = Field(
+        "auto",
+        description=(
+            "quote the notes below an answer without sources: true, false or auto (models "
+            "without tools)"
+        ),
+    )
     show_related: bool = Field(
         True,
         description="offer notes related to an answer in a line below it, if there are good ones",

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from zkchat_cli.errors import UsageError, nearest_names, on_one_line
 from zkchat_cli.models.archive import ConversationArchive
-from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.citations import Citation, FoundSentence
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ToolCall, ZkChatMessage, branch_to
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
@@ -25,6 +25,7 @@ SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}
 
 NO_SOURCE = "no such source was in the prompt"
 UNSUPPORTED = "the note does not seem to say what the answer says here"
+FOUND_BY_ZKCHAT = "Found by zkchat in your notes"
 _ORIGINS = {"direct": "named", "import": "imported", "memory": "from memory", "search": "found"}
 DELIVERIES: Mapping[str | None, str] = {
     "injected": "its full text was in the prompt",
@@ -128,6 +129,17 @@ def describe_result(result: ZkChatMessage | None) -> str:
     return excerpts + plural(result.tool_run.tokens, "token")
 
 
+def evidence_items(evidence: Iterable[FoundSentence]) -> list[str]:
+    """The sentences that zkchat has found for an answer, each with its note."""
+    items = []
+    for found in evidence:
+        # A note's first heading is mostly its name
+        is_name = found.heading is None or f"[[{found.heading}]]" == found.wikilink
+        heading = "" if is_name else f" › {found.heading}"
+        items.append(f"“{found.quote}” {found.wikilink}{heading}")
+    return items
+
+
 def uncited_references(messages: Sequence[ZkChatMessage]) -> list[DocumentReference]:
     """The documents that these messages reference and none of them cites, each once; broken links
     are among them.
@@ -189,7 +201,7 @@ def quotation_doubt(citation: Citation) -> str:
     return ""
 
 
-def format_location(source: Citation | ContentChunk) -> str:
+def format_location(source: Citation | ContentChunk | FoundSentence) -> str:
     """Path and lines, for example `Queries/Filters.md:12-14`."""
     path = source.relative_path or ""
     if source.start_line is None:

@@ -66,7 +66,14 @@ def answer_note(question: str, answer: ZkChatMessage, conversation: str, name: L
     }
     cited: CitedSources = {}
     text = _with_footnotes(answer, cited)
-    return _join_parts([base.front_matter(fields), text, _footnotes(cited, name)])
+    evidence = _evidence_list(answer)
+    return _join_parts([base.front_matter(fields), text, evidence, _footnotes(cited, name)])
+
+
+def _evidence_list(message: ZkChatMessage) -> str:
+    """The sentences that zkchat has found for an answer without a source."""
+    items = [f"- {item}" for item in base.evidence_items(message.evidence)]
+    return "\n".join([f"*{base.FOUND_BY_ZKCHAT}:*\n", *items]) if items else ""
 
 
 def _join_parts(parts: Iterable[str]) -> str:
@@ -99,6 +106,7 @@ def _message_parts(
         yield "\n".join(calls)
         if message.status in base.STATUS_NOTES:
             yield f"*{base.STATUS_NOTES[message.status]}*"
+        yield _evidence_list(message)
         # The documents that the question names, and how each was delivered
         if message.role == "user":
             yield _reference_list(message.references, name)

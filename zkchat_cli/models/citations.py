@@ -63,6 +63,21 @@ class Citation(_LogValue):
         )
 
 
+class FoundSentence(_LogValue):
+    """A sentence of a note that zkchat has found for an answer without a source. Its words are in
+    the note.
+    """
+
+    quote: str
+    wikilink: str
+    relative_path: str
+    heading: str | None = None
+    start_line: Count | None = None
+    end_line: Count | None = None
+    verdict: CitationVerdict = "verified"
+    found_by: str = "zkchat"
+
+
 def worst_verdict(verdicts: Iterable[CitationVerdict]) -> CitationVerdict:
     """The verdict on several citations of one source."""
     return max(verdicts, key=get_args(CitationVerdict).index)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from zkchat_cli.models.base import Count, Quantity, _LogValue
-from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.citations import Citation, FoundSentence
 from zkchat_cli.models.money import Money, Price, TokenCounts, sum_money
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 
@@ -144,7 +144,7 @@ class ZkChatMessage(_LogValue):
     - questions and answers: `pinned`, `priority`
     - questions: `references`, `chunks`, `retrieval`, `plain_excerpts`, `augmented_token_count`,
       `agent`, `addressed`, `learning_points`
-    - answers: `references`, `citations`, `uncited_statements`, `reasoning`, `thinking`,
+    - answers: `references`, `citations`, `evidence`, `uncited_statements`, `reasoning`, `thinking`,
       `thinking_tokens`, `model`, `finish_reason`, `usage`, `timings_ms`, `agent`, `task`,
       `memory_references`
     - replies with tool calls: `tool_calls`, `tool_tokens`, `reasoning`, `thinking`,
@@ -175,6 +175,8 @@ class ZkChatMessage(_LogValue):
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
     uncited_statements: Count | None = None
+    # Sentences that zkchat has found for an answer without a source
+    evidence: tuple[FoundSentence, ...] = ()
     # The times of the turn that ends with this answer
     timings_ms: Timings | None = None
     # Who searched the notes for this question

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from zkchat_cli.models.base import Value
-from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.citations import Citation, FoundSentence
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import FinishReason, RetrievalMode, Timings, TokenUsage, ToolRun
 from zkchat_cli.models.notes import DocumentReference
@@ -55,6 +55,8 @@ class TurnReport(Value):
     timings_ms: Timings
     # Number of sentences in the answer that state something without a citation
     uncited_statements: int = 0
+    # Sentences that zkchat has found for an answer without a source
+    evidence: tuple[FoundSentence, ...] = ()
     agent: str | None = None
     # Whether the answer cites a source that exists
     grounded: bool

@@ -16,7 +16,7 @@ from zkchat_cli.terminal.plain_turn_view import PlainTurnView, RemarkPrinter
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.live_budget import LiveBudget
-from zkchat_cli.views.sources import no_source_line, source_lines
+from zkchat_cli.views.sources import evidence_lines, no_source_line, source_lines
 from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, short_count, usage_text
 from zkchat_cli.views.turn_steps import describe_compaction, tool_line, tools_line
 
@@ -194,7 +194,7 @@ def _show_report(
             print_remark(f"  {line}", "dim")
     sources: Sequence[StyledLine] = ()
     if display.max_sources:
-        sources = _sources(report, display)
+        sources = [*_sources(report, display), *evidence_lines(report.evidence)]
     # The offline model costs nothing
     has_cost = display.costs and not display.detail and report.model != "offline"
     if sources or has_cost:

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotationVerdict
 from zkchat_cli.exporters.base import (
+    FOUND_BY_ZKCHAT,
     NO_SOURCE,
     UNSUPPORTED,
     describe_misattribution,
     describe_uncited,
+    evidence_items,
+    format_location,
 )
 from zkchat_cli.models.citations import (
     Citation,
     CitationVerdict,
+    FoundSentence,
     QuoteRemark,
     group_by_number,
     worst_verdict,
@@ -128,6 +132,18 @@ def turn_source_items(turn: Iterable[ZkChatMessage]) -> list[SourceItem]:
         references |= {document_key(reference): reference for reference in message.references}
         citations += message.citations
     return source_items(citations, [*references.values()], found=True)
+
+
+def evidence_lines(evidence: Sequence[FoundSentence]) -> list[StyledLine]:
+    """The sentences that zkchat has found for an answer without a source."""
+    if not evidence:
+        return []
+    lines = [styled_line(f"{FOUND_BY_ZKCHAT}:", "bold")]
+    for found, item in zip(evidence, evidence_items(evidence), strict=True):
+        left = (StyledSpan("  "), VERDICT_MARKS["verified"], StyledSpan(f" {item}"))
+        place = StyledSpan(format_location(found), "dim", found.relative_path)
+        lines.append(StyledLine(left, (place,), indent=4))
+    return lines
 
 
 def source_lines(

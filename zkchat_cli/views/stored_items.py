@@ -131,7 +131,7 @@ def transcript_lines(
     """A conversation for reading: questions, answers and the sources of each answer."""
     # Imports the reading of citations and of priorities, which lists do not need
     from zkchat_cli.context.message_priority import describe_priority
-    from zkchat_cli.views.sources import source_lines
+    from zkchat_cli.views.sources import evidence_lines, source_lines
 
     size = StyledSpan(f"{conversation.id}, {size_and_time(conversation)}", "dim")
     yield StyledLine((StyledSpan(display_title(conversation), "bold"),), (size,))
@@ -153,6 +153,7 @@ def transcript_lines(
                 most_sources,
                 IN_SHELL.all_sources,
             )
+            sources = [*sources, *evidence_lines(message.evidence)]
             if sources:
                 yield styled_line()
             yield from sources
