@@ -37,8 +37,8 @@ def without_mention(text: str, agents: Iterable[str]) -> str:
 class UserInput(NamedTuple):
     """What the user sent.
 
-    If the rest came through a pipe, `typed` is the part that was typed: only that part may import
-    files, and only a message that was typed as a whole may mention an agent.
+    If the rest came through a pipe or from a shell command, `typed` is the part that was typed:
+    only that part may import files, and only a message that begins with it may mention an agent.
     """
 
     text: str
@@ -59,7 +59,8 @@ class UserInput(NamedTuple):
         text = replace_surrogates(text)
         if typed is not None:
             typed = replace_surrogates(typed)
-        mention = parse_agent_mention(text) if typed in (None, text) else None
+        begins_as_typed = typed is None or (bool(typed) and text.startswith(typed))
+        mention = parse_agent_mention(text) if begins_as_typed else None
         return cls(text, typed, mention)
 
     @classmethod

@@ -18,6 +18,8 @@ class ChatHost(Protocol):
     session: "ZkChatSession"
     # The text that the next prompt begins with
     next_input: str
+    # Outputs of shell commands that the next message is sent with
+    outputs: tuple[str, ...]
     # While this is true, the background computes no vectors
     turn_is_running: bool
 

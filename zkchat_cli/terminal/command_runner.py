@@ -11,6 +11,7 @@ from functools import lru_cache
 from zkchat_cli import slash
 from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.chat.user_input import UserInput
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line, reason
 from zkchat_cli.events import TurnCompleted, TurnFailed
 from zkchat_cli.models.messages import ZkChatMessage
@@ -24,6 +25,7 @@ from zkchat_cli.terminal.job_control import page, paged, run_in_foreground
 from zkchat_cli.terminal.link_targets import LinkTargets, note_opener
 from zkchat_cli.terminal.plain_turn_view import RemarkPrinter
 from zkchat_cli.terminal.screen import Screen, terminal_columns
+from zkchat_cli.terminal.shell_command import cut_middle, parse_shell_command, run_shell_command
 from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_error, show_turn
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
@@ -31,6 +33,8 @@ from zkchat_cli.text.sanitize import sanitize, sanitize_name
 # Screens of text up to which a result is printed without a pager, because the user wants to type
 # the next command at once
 SCREENS = 2
+# Share of the messages' budget that the output of one shell command may take in a message
+SHARE_FOR_OUTPUT = 0.25
 # Addresses of notes that are cached during a turn, because an open block is drawn many times
 MAX_ADDRESSES = 1000
 
@@ -43,8 +47,11 @@ def handle_line(line: str, chat: ChatHost, stoppable: Stoppable) -> bool:
     chat ends.
     """
     before = _last_message(chat.session)
+    shell_command = parse_shell_command(line)
     try:
-        if not carry_out(lambda: slash.run_line(line, chat.session), chat, stoppable):
+        if shell_command is not None:
+            _run_shell(shell_command, chat, stoppable)
+        elif not carry_out(lambda: _run_line(line, chat), chat, stoppable):
             return False
     except KeyboardInterrupt:
         hint = _hint_after_stop(before, _last_message(chat.session))
@@ -53,6 +60,42 @@ def handle_line(line: str, chat: ChatHost, stoppable: Stoppable) -> bool:
         show_error(e, chat.screen.print)
     chat.screen.print()
     return True
+
+
+def _run_line(line: str, chat: ChatHost) -> CommandResult:
+    """Run a slash command, or begin the turn of a message with the outputs that wait for it."""
+    if slash.is_command(line) or not chat.outputs or not line.strip():
+        return slash.run_line(line, chat.session)
+    text = "\n\n".join((line, *chat.outputs))
+    turn = chat.session.send_input(UserInput.parse(text, line)._replace(searched=line))
+    chat.outputs = ()
+    return CommandResult(turn=turn)
+
+
+def _run_shell(command: str, chat: ChatHost, stoppable: Stoppable) -> None:
+    """Run a shell command, show its output, and offer it for the next message."""
+    session = chat.session
+    screen = chat.screen
+    with stoppable():
+        done = run_shell_command(command, session.services.working_folder, screen.write)
+    if done.text:
+        screen.print()
+    if done.exit_code is None:
+        screen.print("  stopped", "yellow")
+    elif done.exit_code:
+        screen.print(f"  exit code {done.exit_code}", "yellow")
+    if not done.text:
+        screen.print("  no output", "dim")
+        return
+    room = int(SHARE_FOR_OUTPUT * session.runtime.budget.messages)
+    counter = session.runtime.counter
+    text = cut_middle(done.text, room, counter.count)
+    cut = f", its beginning and end: all of it takes {counter.count(done.text):,}"
+    size = f"{counter.count(text):,} tokens{cut if text != done.text else ''}"
+    answer = chat.read_answer(f"Send this output with your next message ({size})?", "y/N")
+    if answer.lower() in YES:
+        chat.outputs = (*chat.outputs, done._replace(text=text).as_message())
+        screen.print("  kept for your next message", "dim")
 
 
 def _last_message(session: ZkChatSession) -> ZkChatMessage | None:
@@ -250,6 +293,11 @@ def run_piped(
     Returns the session to continue with, None at the end of the chat. Raises the error of a turn
     that failed.
     """
+    if parse_shell_command(line) is not None:
+        raise UsageError(
+            "a piped chat runs no shell commands",
+            "Pipe the output of the command in, or begin the message with another character.",
+        )
     result = slash.run_line(line, session)
     _refuse_questions(result)
     print_result(result, screen)

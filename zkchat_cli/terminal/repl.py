@@ -80,6 +80,8 @@ class Repl:
         self._interrupts = InterruptHandler(self._prompt.end_input)
         # The text for the next prompt: from a command, or a line that could not be sent
         self.next_input = ""
+        # Outputs of shell commands that the next message is sent with
+        self.outputs: tuple[str, ...] = ()
 
     def read_answer(self, question: str, choices: str) -> str:
         """Ask the user, and return the text of the answer (see approval.py)."""
@@ -146,8 +148,12 @@ class Repl:
             self._count_typed(session, line)
 
     def _count_typed(self, session: "ZkChatSession", line: str) -> None:
-        """Show the tokens of the line being typed, with the documents that it names."""
+        """Show the tokens of the line being typed, with the documents that it names and the
+        outputs that it is sent with.
+        """
         tokens, estimated = session.count_typed(line)
+        if self.outputs:
+            tokens += session.runtime.counter.count("\n\n".join(self.outputs))
         self._prompt.update(typed=tokens, typed_estimated=estimated)
 
     def _show_usage(self, session: "ZkChatSession") -> None:

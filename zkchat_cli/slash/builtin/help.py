@@ -10,6 +10,7 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 KEYS = (
     ("Enter", "send; Alt+Enter or Ctrl+J starts a new line"),
     ("Tab", "complete /commands and their arguments, [[notes#headings, @files, #tags"),
+    ("! COMMAND", "run a shell command, and offer its output for the next message"),
     ("Ctrl+R", "search the input history; Up on an empty line goes back in it"),
     ("Ctrl+X Ctrl+E", "write in your editor"),
     (
