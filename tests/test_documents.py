@@ -246,11 +246,7 @@ def test_every_setting_that_the_text_names_exists() -> None:
 
 def test_every_environment_variable_is_listed_and_no_other() -> None:
     told = {each for row in rows(section("# Settings")) if len(row) == 2 for each in code(row[0])}
-    read = set(
-        _read_from_the_environment(
-            nodes for name, nodes in syntax_nodes().items() if name != "terminal/shell.py"
-        )
-    )  # what it reads a shell sets
+    read = set(_read_from_the_environment(syntax_nodes().values()))
     assert {name for name in read if not name.startswith("_")} - told == set()
     texts = [node.value for nodes in syntax_nodes().values() for node in nodes if _is_text(node)]
     named = {name for text in texts for name in re.findall(r"\b[A-Z_]{4,}\b", text)}

@@ -610,9 +610,8 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(
     assert not panel.isVisible() and "Line 0" not in note.read_text()
     (vault / "Bad.md").write_bytes(b"caf\xe9")
     warnings = open_window(unsafe=True).result
-    assert (
-        warnings.startswith("--unsafe has no effect: offline") and "Bad.md: not UTF-8" in warnings
-    )
+    assert warnings.startswith("--unsafe has no effect: offline")
+    assert "Bad.md: Windows-1252 instead of UTF-8" in warnings
 
 
 def test_a_conversation_open_in_another_program_too_becomes_two_branches(
