@@ -17,6 +17,7 @@ from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.bm25 import Bm25
 from zkchat_cli.text.case_folder import fold
+from zkchat_cli.text.dates import Period
 from zkchat_cli.text.languages import language_of_surroundings, main_language, written_language
 from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault import filesystem
@@ -138,7 +139,7 @@ class Contents:
         if wanted.period is None:
             return True
         period = wanted.period
-        if dates := note.content.parsed.dates:
+        if dates := _dates(note):
             return any(each.first <= period.last and each.last >= period.first for each in dates)
         nanoseconds = note.content.stamp[0]
         day = datetime.fromtimestamp(nanoseconds / 10**9).date()
@@ -314,7 +315,7 @@ class MemoryWords:
                 first.setdefault(note, id_)
 
         def date_of(note: int) -> str:
-            dates = contents.note_of(note).content.parsed.dates if by_date else ()
+            dates = _dates(contents.note_of(note)) if by_date else ()
             return max((period.last.isoformat() for period in dates), default="")
 
         newest = sorted(first, key=lambda note: (date_of(note), first[note]), reverse=True)
@@ -597,12 +598,18 @@ class MemoryNoteIndex:
         pass
 
 
+def _dates(note: MemoryNote) -> list[Period]:
+    """The dates of a note, with the day first where that is not certain."""
+    readings = note.content.parsed.dates
+    return [each.period for each in readings if each.is_certain or each.order == "day"]
+
+
 def _note_entry(note: MemoryNote) -> NoteEntry:
     parsed = note.content.parsed
     changed = note.content.stamp[0]
     day = datetime.fromtimestamp(changed / 10**9).date()
-    if parsed.dates:
-        day = max(period.last for period in parsed.dates)
+    if _dates(note):
+        day = max(period.last for period in _dates(note))
     return NoteEntry(note.path, parsed.title, tuple(parsed.tags), day.isoformat(), changed)
 
 

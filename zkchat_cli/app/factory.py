@@ -294,12 +294,13 @@ def new_id() -> str:
 
 def open_vault(loaded: LoadedConfig) -> Vault:
     """The vault that the settings name, not scanned yet. Raises VaultError."""
-    folder = required_vault_folder(loaded)
     embedder = open_embedder(loaded)
+    settings = loaded.values.vault
     return Vault.open(
-        folder,
+        required_vault_folder(loaded),
         loaded.paths.cache_dir,
-        ignore=loaded.values.vault.ignore,
+        ignore=settings.ignore,
+        daily_format=settings.daily_format,
         embedder=embedder,
         languages_embedder=open_languages_embedder(loaded, embedder),
     )
@@ -307,9 +308,8 @@ def open_vault(loaded: LoadedConfig) -> Vault:
 
 def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
     """Open everything a session needs. Raises the ZkchatError of whatever cannot be opened, and
-    leaves nothing open.
-
-    With an agent, the model is the agent's; the settings' own model need not exist then.
+    leaves nothing open. With an agent, the model is the agent's, and the settings' own need not
+    exist.
     """
     agent = None
     if options.agent not in (None, agents.NO_AGENT):

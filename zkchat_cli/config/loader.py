@@ -33,6 +33,7 @@ VAULT_KEYS = (
     "chat.show_reasoning",
     "references.max_displayed",
     "vault.ignore",
+    "vault.daily_format",
     "llm.max_tool_rounds",
     "llm.max_output_tokens",
     "llm.temperature",

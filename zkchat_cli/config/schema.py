@@ -55,6 +55,20 @@ class VaultSettings(Section):
     ignore: TextList = Field(
         (), description="globs of notes to leave out of the index, such as ['Templates/*']"
     )
+    daily_format: str = Field(
+        "",
+        max_length=100,
+        description=(
+            "format of the names of daily notes, as in Obsidian: DD-MM-YYYY; empty: usual forms"
+        ),
+    )
+
+    @field_validator("daily_format")
+    @classmethod
+    def _format_has_a_year(cls, written: str) -> str:
+        if written and not any(year in written for year in ("YY", "GGGG", "gggg")):
+            raise ValueError("has no year: write it as in Obsidian, such as YYYY-MM-DD")
+        return written
 
 
 class LlmSettings(Section):

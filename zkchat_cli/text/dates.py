@@ -90,7 +90,6 @@ _ISO = lazy_pattern(
     r"(?P<year>\d{4})(?:-(?:W(?P<week>\d\d)|(?P<month>\d\d?)(?:-(?P<day>\d\d?))?))?(?![\d])",
     re.IGNORECASE,
 )
-_COMPACT = lazy_pattern(r"(?P<year>(?:19|20)\d\d)(?P<week>)(?P<month>\d\d)(?P<day>\d\d)(?!\d)")
 
 
 class Period(NamedTuple):
@@ -206,7 +205,7 @@ def parse_period(words: str, today: date) -> Period | None:
     if last := _LAST_NAMED.fullmatch(words):
         period = parse_period(last["name"] or last["name_before"], today)
         if period and period.last >= today:
-            return _days_of(period.first.year - 1, period.first.month)
+            return days_of(period.first.year - 1, period.first.month)
         return period
     return _parsed_period(words, today)
 
@@ -245,28 +244,20 @@ def _period_around(day: date, unit: str) -> Period:
             monday = day - timedelta(days=day.weekday())
             return Period(monday, monday + timedelta(days=6))
         case "month":
-            return _days_of(day.year, day.month)
+            return days_of(day.year, day.month)
         case "year":
-            return _days_of(day.year)
+            return days_of(day.year)
     return Period(day, day)
 
 
-def _days_of(year: int, month: int | None = None, day: int | None = None) -> Period:
-    """The days of a year, of a month, or one day."""
+def days_of(year: int, month: int | None = None, day: int | None = None) -> Period:
+    """The days of a year, of a month, or one day. Raises ValueError for no such date."""
     first = date(year, month or 1, day or 1)
     if day:
         return Period(first, first)
     last_month = month or 12
     _, days = monthrange(year, last_month)
     return Period(first, date(year, last_month, days))
-
-
-def leading_date(text: str) -> Period | None:
-    """The days of an ISO date at the beginning of a note's name or property: `2024-05-01T10:00`,
-    `20240501 Tea`, `2024-W18`, `2024-05`.
-    """
-    match = _ISO.match(text) or _COMPACT.match(text)
-    return _iso_period(match) if match and (match["week"] or match["month"]) else None
 
 
 def _iso_period(match: re.Match[str]) -> Period | None:
@@ -279,6 +270,6 @@ def _iso_period(match: re.Match[str]) -> Period | None:
             return Period(
                 date.fromisocalendar(year or 0, week, 1), date.fromisocalendar(year or 0, week, 7)
             )
-        return _days_of(year or 0, month, day)
+        return days_of(year or 0, month, day)
     except (ValueError, OverflowError):
         return None

@@ -21,6 +21,9 @@ BYTES_PER_TOKEN = 4
 MAX_LINE_TOKENS = 4 * MAX_TOKENS
 
 
+_NO_DATES: Mapping[int, int] = {}
+
+
 class NoteChunk(NamedTuple):
     """A chunk without search results. `headings`: all headings above and inside it, for search."""
 
@@ -31,11 +34,13 @@ class NoteChunk(NamedTuple):
     text: str
     # The line that opens the block of code in which it begins
     fence: str | None = None
+    # The line of the dated heading that it is below; 0 for none
+    dated: int = 0
 
 
 class _Section(NamedTuple):
     """Lines under one heading. `level` of that heading, 0 before the first one; `bare`: without any
-    text.
+    text; `dated`: the line of the dated heading that it is below, or 0.
     """
 
     start: int
@@ -43,6 +48,7 @@ class _Section(NamedTuple):
     level: int
     size: int
     bare: bool
+    dated: int = 0
 
 
 class _SectionPiece(NamedTuple):
@@ -68,12 +74,19 @@ def _line_sizes(text: str, lines: Sequence[str]) -> list[int]:
 
 
 def chunk_note(
-    text: str, front_lines: int, markup: "Markup", *, properties: bool = False
+    text: str,
+    front_lines: int,
+    markup: "Markup",
+    *,
+    properties: bool = False,
+    dated: Mapping[int, int] = _NO_DATES,
 ) -> tuple[NoteChunk, ...]:
-    """The chunks of a note; with `properties` its front matter is one, too, the last."""
+    """The chunks of a note; with `properties` its front matter is one, too, the last. `dated` has
+    for the line of each heading that of the dated one that it is below: no chunk has two dates.
+    """
     lines = text.split("\n")
     sizes = _line_sizes(text, lines)
-    sections = _find_sections(lines, sizes, front_lines, markup.headings)
+    sections = _find_sections(lines, sizes, front_lines, markup.headings, dated)
     if properties:
         size = sum(sizes[1 : front_lines - 1])
         sections.append(_Section(2, front_lines - 1, 0, size, bare=False))
@@ -83,7 +96,8 @@ def chunk_note(
         for span in _split_section(section, lines, sizes, code_ends):
             shown = _without_blank_ends(span, lines)
             if shown.first <= shown.last:
-                found += _make_chunks(shown, lines, sizes, markup)
+                made = _make_chunks(shown, lines, sizes, markup)
+                found += [chunk._replace(dated=section.dated) for chunk in made]
     # A note without text can still be found by its name
     if not found:
         line = min(front_lines + 1, len(lines))
@@ -131,7 +145,11 @@ def _without_blank_ends(span: LineSpan, lines: Sequence[str]) -> LineSpan:
 
 
 def _find_sections(
-    lines: Sequence[str], sizes: Sequence[int], front_lines: int, headings: "Sequence[Heading]"
+    lines: Sequence[str],
+    sizes: Sequence[int],
+    front_lines: int,
+    headings: "Sequence[Heading]",
+    dated: Mapping[int, int],
 ) -> list[_Section]:
     """The sections of a note, a tiny one together with the one after it."""
     sections: list[_Section] = []
@@ -143,7 +161,8 @@ def _find_sections(
         text = lines[start : line - 1] if level else lines[start - 1 : line - 1]
         bare = not any(map(str.strip, text))
         if level or not bare:
-            section = _Section(start, line - 1, level, sum(sizes[start - 1 : line - 1]), bare)
+            size = sum(sizes[start - 1 : line - 1])
+            section = _Section(start, line - 1, level, size, bare, dated.get(start, 0))
             if sections and _belongs_to(sections[-1], section):
                 section = _join(sections.pop(), section)
             sections.append(section)
@@ -157,6 +176,9 @@ def _belongs_to(last: _Section, section: _Section) -> bool:
     too large.
     """
     size = last.size + section.size
+    is_title_of_dates = last.bare and section.level > last.level
+    if last.dated != section.dated and not is_title_of_dates:
+        return False
     if section.level > last.level and last.size < MIN_TOKENS:
         return last.bare or size <= MAX_TOKENS // 2
     if section.level != last.level or size > 3 * MIN_TOKENS:
@@ -167,7 +189,8 @@ def _belongs_to(last: _Section, section: _Section) -> bool:
 def _join(last: _Section, section: _Section) -> _Section:
     """Two neighbours as one section, under the first heading."""
     size = last.size + section.size
-    return _Section(last.start, section.end, last.level, size, last.bare and section.bare)
+    bare = last.bare and section.bare
+    return _Section(last.start, section.end, last.level, size, bare, section.dated)
 
 
 def _split_section(

@@ -1,31 +1,22 @@
 """Parses a note's text: front matter, names, tags, dates, description, markup and chunks."""
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from zkchat_cli.text.dates import Period, leading_date
+from zkchat_cli.text.date_forms import DateReading
 from zkchat_cli.text.embedded_data import hide_data
+from zkchat_cli.text.moment_formats import MomentFormat
 from zkchat_cli.vault.front_matter import FrontMatter, read_front_matter
 from zkchat_cli.vault.links.wikilinks import fold_name, note_name
 from zkchat_cli.vault.note_chunks import NoteChunk, chunk_note
+from zkchat_cli.vault.note_dates import dated_headings, note_dates, section_dates
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.markup import Markup
 
-_DATES = (
-    "date",
-    "day",
-    "created",
-    "updated",
-    "modified",
-    "published",
-    "date created",
-    "date modified",
-    "created at",
-    "updated at",
-)
 # Names of files that say nothing; the folder's name says what the note is about
 _COMMON_NAMES = frozenset(("index", "_index", "readme"))
 
@@ -37,6 +28,8 @@ class ParsedNote:
     relative_path: str
     text: str
     front_matter: FrontMatter
+    # The formats of the names of daily notes
+    formats: tuple[MomentFormat, ...] = ()
 
     @cached_property
     def markup(self) -> "Markup":
@@ -90,17 +83,15 @@ class ParsedNote:
         tags += self.markup.tags
         return tuple(dict.fromkeys(tag for tag in tags if tag and not tag.isdigit()))
 
-    @property
-    def dates(self) -> tuple[Period, ...]:
-        """The dates of its front matter; without any, the period that the name of a daily, weekly
-        or monthly note means.
-        """
-        written = map(leading_date, self.front_matter.texts(*_DATES))
-        dates = tuple(dict.fromkeys(filter(None, written)))
-        if dates:
-            return dates
-        named = leading_date(note_name(self.relative_path))
-        return (named,) if named else ()
+    @cached_property
+    def dates(self) -> tuple[DateReading, ...]:
+        """The dates of its properties; without any, the period that its name means."""
+        return note_dates(self.relative_path, self.text, self.front_matter, self.formats)
+
+    @cached_property
+    def section_dates(self) -> Mapping[int, tuple[DateReading, ...]]:
+        """The dates of its sections, by the lines of their headings."""
+        return section_dates(self.relative_path, self.markup.headings, self.formats)
 
     def heading_at(self, line: int) -> str | None:
         """The last heading at or above a line."""
@@ -117,9 +108,10 @@ class ParsedNote:
             self.front_matter.lines,
             self.markup,
             properties=self.front_matter.has_content,
+            dated=dated_headings(self.markup.headings, self.section_dates),
         )
 
 
-def parse_note(relative_path: str, text: str) -> ParsedNote:
+def parse_note(relative_path: str, text: str, formats: tuple[MomentFormat, ...] = ()) -> ParsedNote:
     """The note with this text; its markup and chunks are read when they are first needed."""
-    return ParsedNote(relative_path, text, read_front_matter(text))
+    return ParsedNote(relative_path, text, read_front_matter(text), formats)

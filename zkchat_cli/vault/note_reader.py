@@ -18,6 +18,7 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.sections import LineSpan, find_section, missing_section
 
 if TYPE_CHECKING:
+    from zkchat_cli.text.moment_formats import MomentFormat
     from zkchat_cli.vault.note_parser import ParsedNote
 
 # Characters of a line that is sent whole because it has a link
@@ -32,6 +33,8 @@ class NoteReader:
 
     root: Path
     suggest_names: Callable[[str], list[str]]
+    # The formats of the names of daily notes
+    formats: tuple["MomentFormat", ...] = ()
 
     def read(self, relative_path: str) -> str:
         """The text of a note or another text file. Raises VaultError for what is missing,
@@ -47,7 +50,7 @@ class NoteReader:
         if not os.path.isfile(filesystem.resolve_inside(self.root, relative_path)):  # noqa: PTH113
             raise self.missing_note(relative_path)
         relative_path = posixpath.normpath(relative_path)
-        return note_parser.parse_note(relative_path, self.read(relative_path))
+        return note_parser.parse_note(relative_path, self.read(relative_path), self.formats)
 
     def missing_note(self, relative_path: str) -> VaultError:
         """The error about a note that is not there. Raises VaultError if the vault is not there."""
@@ -84,10 +87,10 @@ class NoteReader:
             found.append(make_chunk(path, parsed.title, heading, first, last, text, fence))
         return found
 
-    def first_chunk(self, relative_path: str) -> ContentChunk | None:
-        """The first chunk of a note; None if it was deleted since it was indexed."""
+    def first_chunk(self, relative_path: str, line: int = 1) -> ContentChunk | None:
+        """The first chunk of a note from a line on; None if it was deleted since it was indexed."""
         with suppress(VaultError):
-            return next(iter(self.chunks(relative_path)), None)
+            return next(iter(self.chunks(relative_path, line)), None)
         return None
 
     def chunk_text(self, relative_path: str, title: str, text: str) -> list[ContentChunk]:

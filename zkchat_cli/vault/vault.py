@@ -21,6 +21,7 @@ from zkchat_cli.models.notes import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.catalog import NoteCatalog
+from zkchat_cli.vault.daily_formats import find_daily_formats
 from zkchat_cli.vault.edit.journal import ChangeJournal
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.index.sqlite.storage import SqliteIndexStorage
@@ -42,6 +43,7 @@ from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.sections import chunk_headings
 
 if TYPE_CHECKING:
+    from zkchat_cli.text.moment_formats import MomentFormat
     from zkchat_cli.vault.edit.note_editor import NoteEditor
     from zkchat_cli.vault.index.port import NoteIndex
     from zkchat_cli.vault.search.note_search import SearchResult
@@ -84,6 +86,7 @@ class Vault:
         semantic: SemanticSearch | None = None,
         languages: SemanticEnsemble | None = None,
         today: Callable[[], date] = date.today,
+        formats: tuple["MomentFormat", ...] = (),
     ) -> None:
         self.root = root
         self.name = root.name or str(root)
@@ -103,7 +106,7 @@ class Vault:
         self._ensemble = languages
         self.semantic = languages or semantic
         self._resolver = LinkResolver(index, self.search if semantic else None)
-        self.reader = NoteReader(root, self._resolver.suggest_names)
+        self.reader = NoteReader(root, self._resolver.suggest_names, formats)
         self.graph = NoteGraph(index, self.reader, self._resolver, self.search)
         self.catalog = NoteCatalog(root, index, today)
 
@@ -114,17 +117,20 @@ class Vault:
         cache_dir: Path,
         *,
         ignore: Sequence[str] = (),
+        daily_format: str = "",
         embedder: Embedder | None = None,
         languages_embedder: Embedder | None = None,
         today: Callable[[], date] = date.today,
     ) -> "Vault":
         """The vault in `folder`, with its index below `cache_dir`. Raises VaultError for a folder
-        that is missing or cannot be read.
+        that is missing or cannot be read. `daily_format` is that of the names of daily notes.
         """
         root = filesystem.resolve_root(folder)
         digest = blake2b(os.fsencode(root), digest_size=16).hexdigest()
         index_file = cache_dir / "index" / f"{digest}.db"
-        index = IndexManager(root, SqliteIndexStorage(index_file), ignore)
+        formats = find_daily_formats(root, daily_format)
+        storage = SqliteIndexStorage(index_file, "\n".join(each.written for each in formats))
+        index = IndexManager(root, storage, ignore, formats)
         semantic = None
         if embedder:
             vectors = SqliteVectorStore(index_file.with_suffix(".vectors.db"), embedder)
@@ -133,7 +139,7 @@ class Vault:
         if semantic and languages_embedder:
             vectors = SqliteVectorStore(index_file.with_suffix(".languages.db"), languages_embedder)
             ensemble = SemanticEnsemble(semantic, languages_embedder, vectors, index)
-        return cls(root, index, index_file, semantic, ensemble, today)
+        return cls(root, index, index_file, semantic, ensemble, today, formats)
 
     @cached_property
     def editor(self) -> "NoteEditor":

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -106,14 +107,16 @@ def format_rest(left: int, request: NoteRequest, phrases: NotePhrases) -> str:
 
 def listed_notes(call: FinishedCall) -> list[ListedNote]:
     """The notes in the result of the list tool."""
-    excerpts = {excerpt.path: excerpt for excerpt in call.excerpts}
     notes: list[ListedNote] = []
     for document in call.data.get("documents", ()):
         path = str(document["path"])
-        excerpt = excerpts.get(path)
         title = str(document.get("title") or PurePosixPath(path).stem)
         properties = document.get("properties", {})
-        notes.append(ListedNote(title, str(document.get("date", "")), excerpt, properties))
+        excerpts = [excerpt for excerpt in call.excerpts if excerpt.path == path]
+        # A note with a heading for each day is listed once for each of them
+        days = document.get("sections") or [document.get("date", "")]
+        for day, excerpt in zip_longest(days, excerpts[: len(days)]):
+            notes.append(ListedNote(title, str(day), excerpt, properties))
     return notes
 
 

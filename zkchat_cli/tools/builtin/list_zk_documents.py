@@ -23,6 +23,8 @@ MOST_COUNTED = 100
 # Most beginnings of notes in an answer, and characters of each
 MOST_BEGINNINGS = 20
 BEGINNING = 600
+# Sections of one note, each of a day, in an answer
+MOST_SECTIONS = 10
 ORDERS = ("path", "newest")
 GROUPS = ("tags", "folders")
 
@@ -103,6 +105,8 @@ def _describe(
         document["tags"] = [truncate(tag, MAX_SHOWN) for tag in entry.tags[:MOST_TAGS]]
     if dated:
         document["date"] = entry.day
+    if entry.sections:
+        document["sections"] = [section.day for section in entry.sections[:MOST_SECTIONS]]
     if names:
         document["properties"] = _properties(vault, entry.path, names)
     return document
@@ -121,12 +125,15 @@ def _properties(vault: Vault, path: str, names: Sequence[str]) -> dict[str, str]
 
 
 def _beginnings(vault: Vault, entries: Iterable[NoteEntry]) -> tuple[ContentChunk, ...]:
-    """The whole lines at the beginning of each note, as excerpts."""
+    """The whole lines at the beginning of each note, or of its sections of the wanted time, as
+    excerpts.
+    """
     found: list[ContentChunk] = []
     for entry in entries:
-        chunk = vault.reader.first_chunk(entry.path)
-        if chunk is not None:
-            found.append(_cut(chunk))
+        for line in [section.line for section in entry.sections[:MOST_SECTIONS]] or [1]:
+            chunk = vault.reader.first_chunk(entry.path, line)
+            if chunk is not None:
+                found.append(_cut(chunk))
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from zkchat_cli.text.moment_formats import MomentFormat
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
 from zkchat_cli.vault.index.values import KnownNote, NoteContent, Progress
@@ -37,9 +38,17 @@ class _ReadNote(NamedTuple):
 
 
 def refresh(
-    index: "NoteIndex", root: Path, files: VaultFiles, progress: Progress | None, *, anew: bool
+    index: "NoteIndex",
+    root: Path,
+    files: VaultFiles,
+    progress: Progress | None,
+    formats: tuple[MomentFormat, ...] = (),
+    *,
+    anew: bool,
 ) -> Changes:
-    """Index the files that are new or changed, or `anew` all."""
+    """Index the files that are new or changed, or `anew` all. `formats` are those of the names of
+    daily notes.
+    """
     added = 0
     changed = 0
     with index.update(files, anew=anew) as update:
@@ -57,7 +66,7 @@ def refresh(
                 continue
             else:
                 changed += 1
-            update.put_note(_content(path, files.stamps[path], note))
+            update.put_note(_content(path, files.stamps[path], note, formats))
         if progress:
             progress(len(paths), len(paths))
         gone = [path for path in known if path not in files.stamps]
@@ -84,10 +93,12 @@ def _read(root: Path, path: str) -> _ReadNote:
     return _ReadNote(raw, digest, problem)
 
 
-def _content(path: str, stamp: Stamp, note: _ReadNote) -> NoteContent:
+def _content(
+    path: str, stamp: Stamp, note: _ReadNote, formats: tuple[MomentFormat, ...]
+) -> NoteContent:
     """What the index takes in of a note, whether or not it could be read."""
     text, text_problem = decode(note.raw)
-    parsed = note_parser.parse_note(path, text)
+    parsed = note_parser.parse_note(path, text, formats)
     problems = (note.problem, text_problem, parsed.front_matter.problem)
     problem = "; ".join(each for each in problems if each)
     return NoteContent(path, stamp, note.digest, parsed, _names(path, parsed), problem)

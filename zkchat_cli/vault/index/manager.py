@@ -19,6 +19,7 @@ from zkchat_cli.vault.filesystem import VaultFiles
 from zkchat_cli.vault.index.values import Progress
 
 if TYPE_CHECKING:
+    from zkchat_cli.text.moment_formats import MomentFormat
     from zkchat_cli.vault.index.indexer import Changes
     from zkchat_cli.vault.index.port import IndexStorage, NoteIndex
 
@@ -28,10 +29,17 @@ T = TypeVar("T")
 class IndexManager:
     """Threads may share it. The first question opens the index, or builds it."""
 
-    def __init__(self, root: Path, storage: "IndexStorage", ignore: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        root: Path,
+        storage: "IndexStorage",
+        ignore: Sequence[str] = (),
+        formats: tuple["MomentFormat", ...] = (),
+    ) -> None:
         self.root = root
         self._storage = storage
         self._ignore = ignore
+        self._formats = formats
         self._index: NoteIndex | None = None
         self._rebuilt: str | None = None
         # Why the index is in memory, if it is
@@ -154,8 +162,10 @@ class IndexManager:
             if not anew and index.files() == files:
                 return indexer.Changes()
         if not index.is_usable and not index.is_new:
-            self._rebuilt = "it was made by another version of zkchat or Python"
-        return indexer.refresh(index, self.root, files, progress, anew=anew)
+            self._rebuilt = (
+                "it was made by another version of zkchat or Python, or with other date formats"
+            )
+        return indexer.refresh(index, self.root, files, progress, self._formats, anew=anew)
 
     def _scan_some(self, paths: Collection[str]) -> VaultFiles | None:
         """These files; None if all must be scanned."""

@@ -16,9 +16,17 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 
+class DatedSection(NamedTuple):
+    """The first line of a section with a date in its heading, and its last day."""
+
+    line: int
+    day: str
+
+
 class NoteEntry(NamedTuple):
-    """A note in a list. `day`: the latest of its dates, or the day it was changed if it has none,
-    as `2024-05-01`; `changed` is that time in nanoseconds.
+    """A note in a list. `day`: the latest of its dates (in the wanted time), or the day it was
+    changed if it has none, as `2024-05-01`; `changed` is that time in nanoseconds. `sections`:
+    those of the wanted time, the newest first, in a note that has a heading for each day.
     """
 
     path: str
@@ -26,6 +34,7 @@ class NoteEntry(NamedTuple):
     tags: tuple[str, ...]
     day: str
     changed: int
+    sections: tuple[DatedSection, ...] = ()
 
 
 class NoteFilter(NamedTuple):

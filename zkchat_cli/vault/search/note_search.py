@@ -64,7 +64,10 @@ def search(
     weight = matches[0].weight if matches else MeaningWeight()
     fused = fuse(hits.scores, by_meaning, weight.at(hits.coverage))
     chunks: list[ContentChunk] = []
-    best = _few_of_each_note(fused, places, limit)
+    # A log with a heading for each day has all days of a time in one note
+    is_about_time = query.period is not None and not query.terms
+    most = limit if is_about_time else MOST_CHUNKS_OF_A_NOTE
+    best = _few_of_each_note(fused, places, limit, most)
     for id_, chunk in zip(best, index.chunks.read(best), strict=True):
         scores = {
             "score": _rounded(fused[id_]),
@@ -107,15 +110,15 @@ def _compare(keys: Sequence[int], matches: Iterable[SemanticMatch]) -> _Meaning:
 
 
 def _few_of_each_note(
-    ids: Iterable[int], places: Mapping[int, ChunkPlace], limit: int
+    ids: Iterable[int], places: Mapping[int, ChunkPlace], limit: int, most: int
 ) -> list[int]:
-    """The first `limit` of the chunks, with at most `MOST_CHUNKS_OF_A_NOTE` of one note."""
+    """The first `limit` of the chunks, with at most so many of one note."""
     counts: Counter[int] = Counter()
     best: list[int] = []
     for id_ in ids:
         note = places[id_].note_id
         counts[note] += 1
-        if len(best) < limit and counts[note] <= MOST_CHUNKS_OF_A_NOTE:
+        if len(best) < limit and counts[note] <= most:
             best.append(id_)
     return best
 

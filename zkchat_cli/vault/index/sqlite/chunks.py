@@ -60,7 +60,7 @@ class SqliteChunkIndex:
             FROM json_each(?) AS wanted
             JOIN chunks ON chunks.id = wanted.value
             JOIN notes ON notes.id = note_id
-            WHERE TRUE {self._allowed.condition("note_id", allowed)}
+            WHERE TRUE {self._allowed.condition("note_id", allowed, "chunks.id")}
         """
         found: list[RankingCandidate] = []
         for row in self._database.rows(sql, json.dumps(ids)):
@@ -71,7 +71,7 @@ class SqliteChunkIndex:
     def places(
         self, ids: Sequence[int], keys: Sequence[int], allowed: NoteFilter | None = None
     ) -> list[ChunkPlace]:
-        within = self._allowed.condition("note_id", allowed if keys else None)
+        within = self._allowed.condition("note_id", allowed if keys else None, "id")
         sql = f"""
             SELECT id, note_id, key FROM chunks WHERE id IN (
                 SELECT value FROM json_each(?)

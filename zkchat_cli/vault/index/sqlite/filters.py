@@ -26,14 +26,17 @@ class AllowedNotes:
         # The snapshot and the filter that the table was filled for
         self._filled_for: tuple[int, NoteFilter] | None = None
 
-    def condition(self, column: str, allowed: NoteFilter | None) -> str:
-        """`AND column IN …`; empty without a filter. The table is filled for the query that has
-        this condition.
+    def condition(self, note: str, allowed: NoteFilter | None, chunk: str | None = None) -> str:
+        """`AND note IN …`, and of the chunks that these columns name only those of the period;
+        empty without a filter. The tables are filled for the query that has this condition.
         """
         if allowed is None:
             return ""
         self.fill(allowed)
-        return f"AND {column} IN (SELECT value FROM temp.allowed)"
+        condition = f"AND {note} IN (SELECT value FROM temp.allowed)"
+        if chunk is not None and allowed.period is not None:
+            condition += f" AND {chunk} NOT IN (SELECT value FROM temp.other_days)"
+        return condition
 
     def fill(self, allowed: NoteFilter) -> None:
         """Fill `temp.allowed` with the notes that the filter allows."""
@@ -47,7 +50,39 @@ class AllowedNotes:
         self._database.rows(
             f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {condition}", *values
         )
+        self._fill_other_days(allowed.period)
         self._filled_for = None if snapshot is None else (snapshot, allowed)
+
+    def _fill_other_days(self, period: Period | None) -> None:
+        """Fill `temp.other_days` with the chunks of allowed notes that are of other days: their
+        sections have a date, or other sections of their notes have.
+        """
+        rows = self._database.rows
+        rows("CREATE TEMP TABLE IF NOT EXISTS other_days (value INTEGER PRIMARY KEY)")
+        rows("DELETE FROM temp.other_days")
+        if period is None or not rows("SELECT 1 FROM dates WHERE chunk_id IS NOT NULL LIMIT 1"):
+            return
+        days = {"first": period.first.isoformat(), "last": period.last.isoformat()}
+        in_period = "first <= :last AND last >= :first"
+        allowed = "note_id IN (SELECT value FROM temp.allowed)"
+        rows(
+            f"""
+            INSERT INTO temp.other_days
+            SELECT DISTINCT chunk_id FROM dates
+            WHERE chunk_id IS NOT NULL AND {allowed} AND chunk_id NOT IN (
+                SELECT chunk_id FROM current_dates WHERE chunk_id IS NOT NULL AND {in_period}
+            )
+            UNION
+            SELECT id FROM chunks
+            WHERE {allowed}
+                AND note_id IN (SELECT note_id FROM dates WHERE chunk_id IS NOT NULL)
+                AND note_id NOT IN (
+                    SELECT note_id FROM current_dates WHERE chunk_id IS NULL AND {in_period}
+                )
+                AND id NOT IN (SELECT chunk_id FROM dates WHERE chunk_id IS NOT NULL)
+            """,
+            **days,
+        )
 
 
 def filter_condition(wanted: NoteFilter, values: list[object]) -> str:
@@ -92,10 +127,10 @@ def _in_period(period: Period, values: list[object], *, also_copies: bool) -> st
     if not also_copies:
         copied = f"SELECT {_MINUTE} FROM notes GROUP BY 1 HAVING COUNT(*) > {MOST_WRITTEN}"
         not_copied = f"AND {_MINUTE} NOT IN ({copied})"
-    dated = "SELECT note_id FROM dates"
+    in_period = "SELECT note_id FROM current_dates WHERE first <= ? AND last >= ?"
     return f"""(
-        id IN ({dated} WHERE first <= ? AND last >= ?)
-        OR (id NOT IN ({dated}) AND mtime_ns >= ? AND mtime_ns < ? {not_copied})
+        id IN ({in_period})
+        OR (id NOT IN (SELECT note_id FROM dates) AND mtime_ns >= ? AND mtime_ns < ? {not_copied})
     )"""
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from zkchat_cli.text.dates import Period
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
 from zkchat_cli.vault.index.sqlite import schema
 from zkchat_cli.vault.index.sqlite.chunks import SqliteChunkIndex
@@ -17,7 +18,7 @@ from zkchat_cli.vault.index.sqlite.links import SqliteLinkIndex
 from zkchat_cli.vault.index.sqlite.names import SqliteNameIndex
 from zkchat_cli.vault.index.sqlite.vocabulary import SqliteVocabulary
 from zkchat_cli.vault.index.sqlite.words import SqliteWordIndex
-from zkchat_cli.vault.index.values import IndexSizes, NoteEntry, NoteFilter
+from zkchat_cli.vault.index.values import DatedSection, IndexSizes, NoteEntry, NoteFilter
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.index.port import IndexUpdate
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
 class SqliteNoteIndex:
     """A `NoteIndex` in an SQLite file, or in memory."""
 
-    def __init__(self, file: Path, *, in_memory: bool = False) -> None:
-        """Raises IndexDamaged if the file is no database, IndexUnwritable, VaultError."""
+    def __init__(self, file: Path, *, in_memory: bool = False, formats: str = "") -> None:
+        """`formats` are those of the names of daily notes. Raises IndexDamaged if the file is no
+        database, IndexUnwritable, VaultError.
+        """
         self.database = IndexDatabase(file, in_memory=in_memory)
+        self._formats = formats
         allowed = AllowedNotes(self.database)
         self.names = SqliteNameIndex(self.database)
         self.chunks = SqliteChunkIndex(self.database, allowed)
@@ -38,7 +42,7 @@ class SqliteNoteIndex:
 
     @property
     def is_usable(self) -> bool:
-        return schema.is_usable(self.database)
+        return schema.is_usable(self.database, self._formats)
 
     @property
     def is_new(self) -> bool:
@@ -54,7 +58,7 @@ class SqliteNoteIndex:
 
         with self.database.transaction():
             if anew:
-                schema.create_tables(self.database)
+                schema.create_tables(self.database, self._formats)
             update = SqliteIndexUpdate(self.database, files)
             yield update
             update.settle()
@@ -101,18 +105,39 @@ class SqliteNoteIndex:
 
     def list_notes(self, wanted: NoteFilter) -> list[NoteEntry]:
         values: list[object] = []
+        period = wanted.period or Period()
+        in_period = "note_id = notes.id AND first <= ? AND last >= ?"
+        values += [period.last.isoformat(), period.first.isoformat()]
         condition = filter_condition(wanted, values)
-        last_date = "SELECT MAX(last) FROM dates WHERE note_id = notes.id"
         sql = f"""
-            SELECT path, title, tags, ({last_date}), mtime_ns FROM notes
-            WHERE {condition} ORDER BY path
+            SELECT id, path, title, tags,
+                (SELECT MAX(last) FROM current_dates WHERE {in_period}), mtime_ns
+            FROM notes WHERE {condition} ORDER BY path
         """
+        sections = self._dated_sections(wanted.period)
         found: list[NoteEntry] = []
-        for path, title, tags, day, changed in self.database.rows(sql, *values):
+        for id_, path, title, tags, day, changed in self.database.rows(sql, *values):
             day = day or datetime.fromtimestamp(changed / 10**9).date().isoformat()
-            found.append(
-                NoteEntry(path, title, tuple(tags.split("\n")) if tags else (), day, changed)
-            )
+            names = tuple(tags.split("\n")) if tags else ()
+            found.append(NoteEntry(path, title, names, day, changed, tuple(sections.get(id_, ()))))
+        return found
+
+    def _dated_sections(self, period: Period | None) -> dict[int, list[DatedSection]]:
+        """The sections of a time, the newest first, by the numbers of their notes; none for all
+        times.
+        """
+        found: dict[int, list[DatedSection]] = {}
+        if period is None:
+            return found
+        sql = """
+            SELECT dated.note_id, MIN(start_line), MAX(last)
+            FROM current_dates AS dated JOIN chunks ON chunks.id = chunk_id
+            WHERE first <= ? AND last >= ?
+            GROUP BY dated.note_id, first, last ORDER BY last DESC, start_line
+        """
+        days = (period.last.isoformat(), period.first.isoformat())
+        for note_id, line, day in self.database.rows(sql, *days):
+            found.setdefault(note_id, []).append(DatedSection(line, day))
         return found
 
     def tag_counts(self) -> Counter[str]:

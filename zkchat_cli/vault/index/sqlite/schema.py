@@ -11,7 +11,7 @@ from zkchat_cli.vault.index.sqlite.database import IndexDatabase
 from zkchat_cli.vault.index.values import IndexSizes
 
 # Raise it whenever the tables, the chunks, the links or `to_index_text` change
-VERSION = 17
+VERSION = 18
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -60,8 +60,19 @@ CREATE TABLE vocabulary (
     chunks INTEGER NOT NULL, notes INTEGER NOT NULL,
     PRIMARY KEY (language, stem, term)
 ) WITHOUT ROWID;
--- of front matter or, if it has none, of the name of a daily, weekly or monthly note; as ISO days
-CREATE TABLE dates (note_id INTEGER NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL);
+-- of properties or the name of a note or, with a chunk, of the heading above it; as ISO days
+CREATE TABLE dates (
+    note_id INTEGER NOT NULL, chunk_id INTEGER,
+    first TEXT NOT NULL, last TEXT NOT NULL,
+    -- 'day' or 'month', whichever is written first; '' if the date does not tell
+    written TEXT NOT NULL,
+    -- whether it has no other reading with the other order
+    certain INTEGER NOT NULL
+);
+-- without the readings that are not the vault's order
+CREATE VIEW current_dates AS
+    SELECT note_id, chunk_id, first, last FROM dates
+    WHERE certain OR written = (SELECT value FROM meta WHERE key = 'day_order');
 -- a row per chunk
 CREATE VIRTUAL TABLE words USING fts5 (headings, body, content='', tokenize='ascii');
 -- a row per note
@@ -79,6 +90,7 @@ _INDEXES = (
     "CREATE INDEX IF NOT EXISTS chunks_by_key ON chunks (key)",
     "CREATE INDEX IF NOT EXISTS links_by_note ON links (note_id)",
     "CREATE INDEX IF NOT EXISTS dates_by_note ON dates (note_id)",
+    "CREATE INDEX IF NOT EXISTS dates_by_chunk ON dates (chunk_id) WHERE chunk_id IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS links_by_key ON links (key)",
     "CREATE INDEX IF NOT EXISTS links_by_target ON links (target) WHERE target IS NOT NULL",
 )
@@ -93,17 +105,18 @@ def stored_version(database: IndexDatabase) -> int:
     return int(version)
 
 
-def is_usable(database: IndexDatabase) -> bool:
-    """Whether the tables are there, and of this version of zkchat and of Python's Unicode
-    tables.
+def is_usable(database: IndexDatabase, formats: str) -> bool:
+    """Whether the tables are there, of this version of zkchat and of Python's Unicode tables, and
+    with dates by these formats of daily notes.
     """
-    if stored_version(database) != VERSION:
+    if stored_version(database) != VERSION or database.meta("formats") != formats:
         return False
     return database.meta("unicode") == unicodedata.unidata_version
 
 
-def create_tables(database: IndexDatabase) -> None:
+def create_tables(database: IndexDatabase, formats: str) -> None:
     """Create empty tables in place of the old ones; call it in a transaction."""
+    database.rows("DROP VIEW IF EXISTS current_dates")
     # The virtual ones first, which drop those behind them
     tables = """
         SELECT name FROM sqlite_master WHERE type = 'table'
@@ -114,7 +127,12 @@ def create_tables(database: IndexDatabase) -> None:
     for statement in _SCHEMA.split(";\n"):
         database.rows(statement)
     database.rows(f"PRAGMA user_version = {VERSION}")
-    meta = {"unicode": unicodedata.unidata_version, **dict.fromkeys(IndexSizes._fields, "0")}
+    meta = {
+        "unicode": unicodedata.unidata_version,
+        "day_order": "day",
+        "formats": formats,
+        **dict.fromkeys(IndexSizes._fields, "0"),
+    }
     database.connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
     for table in _FTS_TABLES:
         database.rows(f"INSERT INTO {table} ({table}, rank) VALUES ('hashsize', ?)", _HASH_BYTES)

@@ -23,8 +23,10 @@ closes any descriptor of a file, POSIX drops all its locks on it, SQLite's too.
 class SqliteIndexStorage:
     """An `IndexStorage` in an SQLite file with a checksum beside it."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, formats: str = "") -> None:
+        """`formats` are those of the names of daily notes: with other ones it is built anew."""
         self.file = file
+        self._formats = formats
 
     def exists(self) -> bool:
         # Faster than Path.exists, and called at every start
@@ -34,12 +36,12 @@ class SqliteIndexStorage:
         with _OPEN_LOCK:
             if not _OPEN_COUNTS[self.file] and not checksum.is_intact(self.file):
                 raise damage_error(self.file, "it is not as it was written")
-            index = SqliteNoteIndex(self.file)
+            index = SqliteNoteIndex(self.file, formats=self._formats)
             _OPEN_COUNTS[self.file] += 1
         return index
 
     def open_in_memory(self) -> SqliteNoteIndex:
-        return SqliteNoteIndex(self.file, in_memory=True)
+        return SqliteNoteIndex(self.file, in_memory=True, formats=self._formats)
 
     def close(self, index: "NoteIndex") -> None:
         assert isinstance(index, SqliteNoteIndex)

@@ -7,10 +7,11 @@ added or removed, a note's names are written again when it or the links to it ha
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from zkchat_cli.text.case_folder import fold
+from zkchat_cli.text.date_forms import DateReading
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
 from zkchat_cli.vault.index.sqlite import link_targets, schema
@@ -24,6 +25,8 @@ from zkchat_cli.vault.note_chunks import estimate_size
 
 # Chunks written together: FTS5 is a quarter faster without other statements between its rows
 CHUNK_BATCH = 2_000
+# What 05/01/2024 means where no date of the vault tells
+DAY_FIRST = "day"
 _NOTE_COLUMNS = "mtime_ns, ctime_ns, size, hash, title, aliases, tags"
 # Attachments have their own kind, and are not suggested for a misspelt name
 _ATTACHMENT: Literal["file"] = "file"
@@ -119,10 +122,21 @@ class SqliteIndexUpdate:
         schema.create_indexes(self._database)
         self._update_attachments_and_problems()
         self._resolve_links()
+        self._choose_day_order()
         self._update_anchors()
         self._write_note_words()
         sql = "UPDATE meta SET value = value + ? WHERE key = ?"
         self._executemany(sql, [(number, name) for name, number in self._growth.items()])
+
+    def _choose_day_order(self) -> None:
+        """Decide what 05/01/2024 means by the notes with dates such as 25/01/2024."""
+        sql = """
+            SELECT written FROM dates WHERE certain AND written != ''
+            GROUP BY written ORDER BY COUNT(DISTINCT note_id) DESC, written LIMIT 1
+        """
+        found = [order for (order,) in self._execute(sql)]
+        order = found[0] if found else DAY_FIRST
+        self._execute("UPDATE meta SET value = ? WHERE key = 'day_order'", (order,))
 
     def count_words(self) -> None:
         """Bring the vocabulary up to date with the words."""
@@ -156,10 +170,16 @@ class SqliteIndexUpdate:
         self._executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)", links)
         tags = {(fold(tag), note_id) for tag in parsed.tags}
         self._executemany("INSERT INTO tags VALUES (?, ?)", tags)
-        dates = {
-            (note_id, period.first.isoformat(), period.last.isoformat()) for period in parsed.dates
-        }
-        self._executemany("INSERT INTO dates VALUES (?, ?, ?)", dates)
+        self._write_dates(note_id, None, parsed.dates)
+
+    def _write_dates(
+        self, note_id: int, chunk_id: int | None, dates: Sequence[DateReading]
+    ) -> None:
+        rows = [
+            (note_id, chunk_id, *map(str, each.period), each.order, each.is_certain)
+            for each in dates
+        ]
+        self._executemany("INSERT INTO dates VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def _collect_chunks(self, note_id: int, content: NoteContent) -> None:
         """Collect the chunks of a note, and write all if there are enough."""
@@ -179,6 +199,8 @@ class SqliteIndexUpdate:
                 fence=chunk.fence,
             )
             self._chunk_rows.append(row)
+            if chunk.dated:
+                self._write_dates(note_id, row.id, parsed.section_dates[chunk.dated])
             self._next_chunk += 1
             self._growth["tokens"] += estimate_size(chunk.text)
         self._growth["chunks"] += len(parsed.chunks)

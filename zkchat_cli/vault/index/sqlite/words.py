@@ -79,15 +79,31 @@ class SqliteWordIndex:
         wanted = "TRUE"
         if without:
             wanted = """
-                id NOT IN (SELECT rowid FROM words WHERE words MATCH :without)
-                AND note_id NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH :without)
+                chunks.id NOT IN (SELECT rowid FROM words WHERE words MATCH :without)
+                AND chunks.note_id NOT IN (
+                    SELECT rowid FROM note_words WHERE note_words MATCH :without
+                )
             """
-        last_date = "(SELECT MAX(last) FROM dates WHERE dates.note_id = chunks.note_id) DESC,"
+        groups = "chunks.note_id"
+        order = ""
+        if by_date:
+            wanted += " AND chunks.id NOT IN (SELECT value FROM temp.other_days)"
+            groups += ", own.first"
+            order = """
+                COALESCE(
+                    MAX(own.last),
+                    (
+                        SELECT MAX(dated.last) FROM current_dates AS dated
+                        WHERE dated.note_id = chunks.note_id
+                    )
+                ) DESC,
+            """
         sql = f"""
-            SELECT MIN(id) AS first
-            FROM temp.allowed CROSS JOIN chunks ON note_id = allowed.value
-            WHERE {wanted} GROUP BY note_id
-            ORDER BY {last_date if by_date else ""} first DESC LIMIT :limit
+            SELECT MIN(chunks.id) AS first_chunk
+            FROM temp.allowed CROSS JOIN chunks ON chunks.note_id = allowed.value
+            LEFT JOIN current_dates AS own ON own.chunk_id = chunks.id
+            WHERE {wanted} GROUP BY {groups}
+            ORDER BY {order} first_chunk DESC LIMIT :limit
         """
         rows = self._database.rows(sql, without=_group_expression(without), limit=limit)
         return [id_ for (id_,) in rows]
@@ -106,12 +122,13 @@ class SqliteWordIndex:
         allowed: NoteFilter | None,
         weights: Sequence[float] | None,
     ) -> list[int]:
+        chunk = "words.rowid" if table == "words" else None
         order = f"{table}.rowid DESC"
         if weights is not None:
             order = f"bm25({table}, {', '.join(map(str, weights))})"
         sql = f"""
             SELECT {table}.rowid FROM {table}
-            WHERE {table} MATCH ? {self._allowed.condition(_NOTE_OF_ROW[table], allowed)}
+            WHERE {table} MATCH ? {self._allowed.condition(_NOTE_OF_ROW[table], allowed, chunk)}
             ORDER BY {order} LIMIT ?
         """
         return [id_ for (id_,) in self._database.rows(sql, expression, limit)]
