@@ -32,7 +32,7 @@ if _handles_sigint:
 import typer  # noqa: E402
 
 from zkchat_cli import __version__  # noqa: E402
-from zkchat_cli.cli import options  # noqa: E402
+from zkchat_cli.cli import typer_adapter  # noqa: E402
 from zkchat_cli.cli.argument_order import (  # noqa: E402
     GLOBAL_OPTIONS,
     ROOT_OPTIONS,
@@ -69,7 +69,7 @@ MOST_WORDS = 2
 """Words of a mistyped command; more are a question."""
 
 
-class LazyCommandGroup(options.Group):
+class LazyCommandGroup(typer_adapter.Group):
     """The commands of the registry, each imported when it is used."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
@@ -80,7 +80,7 @@ class LazyCommandGroup(options.Group):
         """The command of that name; None if there is none."""
         if cmd_name not in COMMANDS.names():
             return None
-        command = typer.main.get_command(COMMANDS.load(cmd_name))
+        command = typer_adapter.build_command(COMMANDS.load(cmd_name))
         command.name = cmd_name
         return command
 
@@ -124,7 +124,7 @@ app = typer.Typer(
         "it opens the chat."
     ),
     epilog="Start with: zkchat chat --demo",
-    **options.CONVENTIONS,
+    **typer_adapter.CONVENTIONS,
 )
 
 

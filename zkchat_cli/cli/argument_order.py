@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import typer
-
+from zkchat_cli.cli import typer_adapter
 from zkchat_cli.cli.commands import COMMANDS
 
 GLOBAL_OPTIONS = ("--no-color", "--verbose")
@@ -84,7 +83,7 @@ def _command_position(words: list[str], name: str) -> int:
     """The position of the first word that is neither an option of the command with this name nor
     the value of one.
     """
-    command: Any = typer.main.get_command(COMMANDS.load(name))
+    command: Any = typer_adapter.build_command(COMMANDS.load(name))
     with_value: set[str] = set()
     for option in command.params:
         if not getattr(option, "is_flag", False):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from zkchat_cli import paths
-from zkchat_cli.cli import options
+from zkchat_cli.cli import options, typer_adapter
 from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.terminal.job_control import paged
@@ -265,7 +265,9 @@ def command(
         if default:
             group.callback(invoke_without_command=True, no_args_is_help=False, epilog=epilog)(run)
         else:
-            group.command(body.__name__.removesuffix("_"), cls=options.Command, epilog=epilog)(run)
+            group.command(
+                body.__name__.removesuffix("_"), cls=typer_adapter.Command, epilog=epilog
+            )(run)
         return run
 
     return declare
@@ -279,7 +281,9 @@ def command_group(help_text: str = "") -> typer.Typer:
     more: dict[str, Any] = {}
     if help_text:
         more = {"help": help_text, "no_args_is_help": True}
-    return typer.Typer(cls=options.Group, add_completion=False, **more, **options.CONVENTIONS)
+    return typer.Typer(
+        cls=typer_adapter.Group, add_completion=False, **more, **typer_adapter.CONVENTIONS
+    )
 
 
 @contextmanager
