@@ -118,6 +118,18 @@ def test_calls_of_one_reply_run_in_order(app: AppFixture) -> None:
     assert [id_ for id_, _ in results(session.history)] == ["c3", "c1", "c2"]
 
 
+def test_a_reply_of_more_than_50_calls_runs_the_first(app: AppFixture) -> None:
+    counting = Counting()
+    session = app.session(
+        DeltaModel([tool_reply(*map(count, range(60))), reply("Done.")]), tools=(counting.tool,)
+    )
+    assert report_of(session.send("Count.")).answer == "Done."
+    assert counting.ran == [*range(50)]
+    answered = results(session.history)
+    assert len(answered) == 60
+    assert all("a reply may have 50 calls" in text for _, text in answered[50:])
+
+
 def test_more_calls_than_the_window_holds_fail_the_turn_only(app: AppFixture) -> None:
     many = [find_call(f"filter {n}", f"c{n}") for n in range(300)]
     app.max_context = 8000

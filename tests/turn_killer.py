@@ -171,7 +171,8 @@ def signal_in_phases(program: Program, times: int = 1) -> None:
     steps further into the phase.
     """
     # Their imports take 3 of 4 seconds
-    load_program(without=("zkchat_cli.acp.", "zkchat_cli.mcp.", "zkchat_cli.llm.gateways"))
+    others = ("acp", "gui", "mcp", "llm.gateways")
+    load_program(without=tuple(f"zkchat_cli.{each}" for each in others))
     for question in (("ask", "--answer-only", "How is it?"), ASK, ASK):
         assert (
             os.waitpid(_start_until(program, ("", "", -1), 0, signal.SIGKILL, question), 0)[1] == 0

@@ -26,6 +26,9 @@ middles for them.
 """
 # The kinds of messages that no turn can make smaller
 _FIXED_KINDS: tuple[PromptKind, ...] = ("system", "memory", "summary")
+# Calls of one reply that are run: a model that calls for ever must not fill the memory
+MOST_CALLS = 50
+_TOO_MANY = f"not run: a reply may have {MOST_CALLS} calls; make fewer at a time"
 _ALWAYS_HINT = "In a chat, the answer `always` allows it from then on."
 
 
@@ -51,8 +54,9 @@ class ToolCallRunner:
         executor = self._executor()
         outcomes: list[ToolOutcome] = []
         try:
-            for call in calls:
+            for call in calls[:MOST_CALLS]:
                 yield from self._run_call(call, executor, outcomes)
+            outcomes += [refuse_call(call, _TOO_MANY) for call in calls[MOST_CALLS:]]
         except BaseException:
             self._record_changes(calls, outcomes, executor, room_for_results)
             raise
@@ -62,7 +66,7 @@ class ToolCallRunner:
             room = min(self._room(room_for_results) // 2, self._room_beside_history(limit))
             results = executor.results(outcomes, room)
         self._add_to_turn(calls, results)
-        for call, result in zip(calls, results, strict=True):
+        for call, result in zip(calls[:MOST_CALLS], results, strict=False):
             yield events.ToolCallFinished(call, result.run, len(result.chunks))
         return self.shorten_results(earlier, limit, MIN_TOOL_TOKENS)
 
