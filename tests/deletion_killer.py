@@ -1,6 +1,7 @@
 """Killed deletions: `python deletion_killer.py FOLDER` deletes a conversation over and over, each
 time killed with SIGKILL a moment later, opens the store as the next command does, and prints as
-JSON how many were killed and which files contained a word afterwards.
+JSON how many were killed and which files contained a word afterwards. `python deletion_killer.py
+FOLDER every` is the long form, with every moment.
 
 A moment is a line of the store's Python, or a number of instructions of SQLite's machine: both go
 through all parts of a deletion.
@@ -24,9 +25,10 @@ from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 SECRET = "zymurgist"
 TRACED = ("secure_delete.py", "input_history.py", "database.py", "fileio.py")
-LINES = 2
-INSTRUCTIONS = 11
+LINES = 5
+INSTRUCTIONS = 29
 """Ticks from one kill to the next."""
+EVERY = sys.argv[2:] == ["every"]
 TICK = 40
 """Instructions of SQLite's machine."""
 
@@ -129,7 +131,7 @@ def main() -> None:
                 ]
             shutil.rmtree(now)
             result["killed"] += killed
-            moment += step
+            moment += 1 if EVERY else step
     print(json.dumps(result))
 
 

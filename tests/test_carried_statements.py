@@ -278,7 +278,7 @@ def statements_stay_for_ten_rounds(
 
 @pytest.mark.untraced
 def test_statements_stay_for_ten_rounds_of_hostile_summaries(workspace: AppFixture) -> None:
-    settings(max_examples=12)(statements_stay_for_ten_rounds)(workspace)
+    settings(max_examples=8)(statements_stay_for_ten_rounds)(workspace)
 
 
 def test_a_decision_in_a_message_that_is_no_longer_pinned_comes_into_the_next_summary(

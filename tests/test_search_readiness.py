@@ -3,7 +3,7 @@
 import io
 import os
 import re
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -130,13 +130,17 @@ def bar(chat: Chat) -> str:
     return "".join(chat.toolbars())
 
 
-@pytest.mark.parametrize("columns", [50, 80])
 def test_the_toolbar_shows_how_far_it_is_while_vectors_grow(
-    program: Program, embedding_servers: EmbeddingServers, columns: int
+    program: Program, embedding_servers: EmbeddingServers
 ) -> None:
-    embedding_servers.before = lambda: time.sleep(0.03)
-    with Chat(program, columns=columns) as chat:
-        chat.wait_until(lambda: re.search(r"meaning \d+% │.*░ \d+%", bar(chat)), "the growth")
+    asked_again = threading.Event()
+    embedding_servers.before = lambda: asked_again.wait(0.3)
+    grows = re.compile(r"meaning \d+% │.*░ \d+%")
+    with Chat(program, columns=80) as chat:
+        chat.wait_until(lambda: bool(grows.search(bar(chat))), "the growth")
+        chat.resize(50, 24)
+        chat.wait_until(lambda: bool(grows.search(bar(chat))), "the growth in fewer columns")
+        asked_again.set()
         chat.wait_until(lambda: "░" in bar(chat) and "meaning" not in bar(chat), "the end")
 
 

@@ -187,7 +187,8 @@ def test_a_chat_goes_on_after_a_defect(zkchat: Program, tmp_path: Path, defect: 
     done = zkchat("chat", stdin=question * 2)
     assert (done.exit_status, done.err.count(defect.told)) == (0, 1), done.err
     assert done.err.count("boom") == 1 and "Traceback" not in done.err
-    stored = zkchat("context", "export", "--format", "json").json["messages"]
+    intact = Program(zkchat.vault, zkchat.home)
+    stored = intact("context", "export", "--format", "json").json["messages"]
     answers = [each for each in stored if each["role"] == "assistant" and each["content"]]
     assert [each["status"] for each in answers] == ["complete"] * 2
     log = zkchat.home / "data" / LOG_NAME
