@@ -29,6 +29,7 @@ from fake_embedders import EmbeddingServers
 from fork_server import run_piped, use_empty_certificates
 from hypothesis import settings
 from model_server import ModelServer, running_server
+from postgres_server import MISSING, PostgresServer, programs
 from pytest_httpserver import HTTPServer
 
 from zkchat_cli import exporters
@@ -265,6 +266,16 @@ def write_notes(folder: Path, notes: Mapping[str, str | bytes]) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server for all tests of a process; they are skipped where there is none."""
+    if programs() is None:
+        pytest.skip(MISSING)
+    server = PostgresServer()
+    yield server
+    server.remove()
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from zkchat_cli.store.port import (
     StoreChanges,
     StoredMessageVectors,
 )
+from zkchat_cli.store.rows import has_ended_since
 from zkchat_cli.text.word_lists import ENGLISH
 from zkchat_cli.text.words import content_stems
 
@@ -117,6 +118,10 @@ class MemoryFacts(FactStore):
         """Of the current facts, the newest first."""
         facts = reversed(self._data.facts.items())
         return [n for n, (where, fact) in facts if where == vault and fact.ended_at is None]
+
+    def vaults(self) -> tuple[str, ...]:
+        facts = self._data.facts.values()
+        return tuple(sorted({vault for vault, fact in facts if fact.ended_at is None}))
 
     def current(self, vault: str) -> tuple[Fact, ...]:
         found: list[Fact] = []
@@ -488,17 +493,28 @@ class MemoryStore(SessionStore):
             raise StoreError(f"the conversation {id_} was imported with other notes: {vault}", "")
         head = talk.conversation.head_id
         new = [message for message in archive.messages if message.id not in talk.log]
+        ended = [
+            message
+            for message in archive.messages
+            if message.id in talk.log and has_ended_since(message, talk.log[message.id].status)
+        ]
+        for message in ended:
+            stored = talk.log[message.id]
+            words = {name: getattr(stored, name) for name in _WORDS}
+            talk.log[message.id] = message.model_copy(update=words)
         for message in new:
             self._insert(id_, message)
-        stored = {*talk.compactions}
+        summaries = {*talk.compactions}
         for compaction in archive.compactions:
-            if compaction.id in stored:
+            if compaction.id in summaries:
                 continue
             if compaction.id in talk.compactions:
                 raise _contradiction("store an imported conversation", "a summary is there twice")
             self._add_compaction(id_, compaction)
-        if archive.prompts is not None and is_new:
-            talk.sent = _sent_prompts(archive.prompts)
+        if archive.prompts is not None:
+            fresh = {message.id for message in (*new, *ended)}
+            sent = _sent_prompts(archive.prompts)
+            talk.sent += [each for each in sent if is_new or each.question_id in fresh]
         if new and head in (None, *(message.id for message in archive.messages)):
             self._move(id_, conversation.head_id, updated_at=conversation.updated_at)
         return len(new)

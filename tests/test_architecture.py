@@ -36,6 +36,8 @@ HEAVY = (
     "onnxruntime",
     "tokenizers",
     "Stemmer",
+    "psycopg",
+    "zkchat_cli.store.postgres",
 )
 UNUSED_OFFLINE = (
     "zkchat_cli.chat.compactor",

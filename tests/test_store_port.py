@@ -1,6 +1,6 @@
 """The contract of a store: what every implementation of the ports in `store/port.py` has to do.
 
-It runs against the one in SQLite and against the one in `memory_store.py`. A new implementation is
+It runs against the ones in SQLite, on PostgreSQL and in `memory_store.py`. A new implementation is
 one more entry of `STORES`.
 """
 
@@ -27,6 +27,10 @@ from zkchat_cli.models.messages import TokenUsage, ZkChatMessage
 from zkchat_cli.models.notes import NoteUsage
 from zkchat_cli.models.prompts import Calibration, Prompt, PromptMessage, PromptTool, SentPrompt
 from zkchat_cli.store import port
+from zkchat_cli.store.postgres.facts import PostgresFactStore
+from zkchat_cli.store.postgres.passage_vectors import PostgresPassageVectors
+from zkchat_cli.store.postgres.postgres_store import PostgresStore
+from zkchat_cli.store.postgres.sent_prompts import PostgresPromptArchive
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.store.sqlite.facts import SqliteFactStore
 from zkchat_cli.store.sqlite.passage_vectors import SqlitePassageVectors
@@ -35,21 +39,31 @@ from zkchat_cli.store.sqlite.sent_prompts import SqlitePromptArchive
 ONE = "2025-05-02T13:00:00Z"
 TWO = "2025-05-02T14:00:00Z"
 PRINT_CONTENTS = Path(__file__).with_name("store_contents.py")
-STORES: dict[str, Callable[[Path], port.SessionStore]] = {
-    "SQLite": lambda folder: ChatSessionStore.open(folder / "store.db"),
+
+
+def open_postgres(request: pytest.FixtureRequest) -> PostgresStore:
+    server = request.getfixturevalue("postgres")
+    return PostgresStore.open(server.address(user=server.new_user()))
+
+
+STORES: dict[str, Callable[[pytest.FixtureRequest], port.SessionStore]] = {
+    "SQLite": lambda request: ChatSessionStore.open(
+        request.getfixturevalue("tmp_path") / "store.db"
+    ),
+    "PostgreSQL": open_postgres,
     "memory": lambda _: MemoryStore(),
 }
 IMPLEMENTATIONS = {
-    port.SessionStore: (ChatSessionStore, MemoryStore),
-    port.FactStore: (SqliteFactStore, MemoryFacts),
-    port.PromptArchive: (SqlitePromptArchive, MemoryPrompts),
-    port.PassageVectors: (SqlitePassageVectors, MemoryVectors),
+    port.SessionStore: (ChatSessionStore, PostgresStore, MemoryStore),
+    port.FactStore: (SqliteFactStore, PostgresFactStore, MemoryFacts),
+    port.PromptArchive: (SqlitePromptArchive, PostgresPromptArchive, MemoryPrompts),
+    port.PassageVectors: (SqlitePassageVectors, PostgresPassageVectors, MemoryVectors),
 }
 
 
 @pytest.fixture(params=STORES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[port.SessionStore]:
-    opened = STORES[request.param](tmp_path)
+def store(request: pytest.FixtureRequest) -> Iterator[port.SessionStore]:
+    opened = STORES[request.param](request)
     yield opened
     opened.close()
 

@@ -11,6 +11,7 @@
     ├── StoreError       a conversation cannot be found, read or written
     │   ├── StoreUnwritable  nothing can be written (a full disk, no permission); what is stored is
     │   │                    unchanged
+    │   │   └── StoreUnreachable  the server that keeps it does not answer
     │   └── StoreDamaged     the file is damaged, or not a store: `zkchat doctor --repair` saves
     │                        what can be read
     ├── TokenizerError   a file of the tokenizer is missing or damaged: tokens can only be estimated
@@ -98,6 +99,10 @@ class StoreError(ZkchatError):
 
 class StoreUnwritable(StoreError):
     """Nothing can be written to the store; what is stored is unchanged."""
+
+
+class StoreUnreachable(StoreUnwritable):
+    """The server that keeps the store cannot be reached or refuses the connection."""
 
 
 class StoreDamaged(StoreError):

@@ -24,7 +24,7 @@ from zkchat_cli.app.settings import (
     open_agent,
     required_vault_folder,
 )
-from zkchat_cli.app.stores import open_store, open_store_to_read
+from zkchat_cli.app.stores import open_configured, open_store
 from zkchat_cli.chat.cost_guard import CostGuard
 from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.chat.message_vectors import MessageEmbedder
@@ -325,7 +325,7 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
             similarities=vault.similarities,
             reports=_model_reports(loaded, options),
         )
-        store, store_problem = _open_store(loaded.paths.store_file, options)
+        store, store_problem = _open_store(loaded, options)
         resources.pop_all()
     return App(
         loaded,
@@ -345,13 +345,13 @@ class _OpenedStore(NamedTuple):
     problem: StoreUnwritable | None = None
 
 
-def _open_store(file: Path, options: StartupOptions) -> _OpenedStore:
+def _open_store(loaded: LoadedConfig, options: StartupOptions) -> _OpenedStore:
     if not options.store:
         return _OpenedStore(open_store(None))
     if not options.store_later:
-        return _OpenedStore(open_store_to_read(file))
+        return _OpenedStore(open_configured(loaded, to_read=True))
     try:
-        return _OpenedStore(open_store(file))
+        return _OpenedStore(open_configured(loaded))
     except StoreUnwritable as e:
         return _OpenedStore(open_store(None), e)
 

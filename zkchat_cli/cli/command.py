@@ -150,10 +150,10 @@ class CommandContext:
         `anywhere`), that is a VaultError.
         """
         from zkchat_cli.app.settings import required_vault_folder, vault_folder
-        from zkchat_cli.app.stores import open_store_to_read
+        from zkchat_cli.app.stores import open_configured
 
         folder = vault_folder(self.config) if anywhere else required_vault_folder(self.config)
-        with closing(open_store_to_read(self.config.paths.store_file)) as store:
+        with closing(open_configured(self.config, to_read=True)) as store:
             yield store, str(folder.resolve()) if folder is not None else None
 
     def open_vault(self) -> "closing[Vault]":

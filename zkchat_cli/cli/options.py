@@ -60,9 +60,11 @@ def complete_settings() -> list[tuple[str, str]]:
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
     """The ids of the latest conversations that begin so, each with its title and day."""
-    from zkchat_cli.app.stores import open_store_to_read
+    from zkchat_cli.app.stores import open_configured
+    from zkchat_cli.config.loader import load_config
 
-    with closing(open_store_to_read(app_paths(os.environ).store_file)) as store:
+    loaded = load_config({}, os.environ, app_paths(os.environ))
+    with closing(open_configured(loaded, to_read=True)) as store:
         stored = store.conversations(None, None)
     found = [each for each in stored if each.id.startswith(incomplete)]
     completions: list[tuple[str, str]] = []

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from zkchat_cli.config.provider_tables import config_schema, is_provider_setting
 from zkchat_cli.config.schema import Config, S, Section
+from zkchat_cli.config.store_url import hide_password
 from zkchat_cli.errors import ConfigError, nearest_names, reason, value_problem
 from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.paths import MAX_SETTINGS_BYTES, AppPaths
@@ -372,4 +373,5 @@ def invalid_value_error(
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+    shown = hide_password(text)
+    return shown if len(shown) <= MAX_SHOWN else f"{shown[: MAX_SHOWN - 1]}…"

@@ -3,12 +3,10 @@
 The table of a provider is declared in the provider's own file; `provider_tables` adds it.
 """
 
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StringConstraints,
     field_validator,
@@ -16,15 +14,9 @@ from pydantic import (
 )
 
 from zkchat_cli.config.prices import parse_price
-
-
-class Section(BaseModel):
-    """A table of settings. A key that it does not have is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-S = TypeVar("S", bound=Section)
+from zkchat_cli.config.section import S as S
+from zkchat_cli.config.section import Section as Section
+from zkchat_cli.config.store_settings import StoreSettings
 
 
 def _split_list(value: object) -> object:
@@ -331,7 +323,7 @@ class McpServer(Section):
 
     command: str = ""
     args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
+    env: dict[str, str] = Field({})
     url: str = ""
     headers: dict[str, str] = Field(
         {}, description="headers of each request to the url, such as Authorization"
@@ -387,6 +379,7 @@ class Config(Section):
 
     model: str = Field("offline", description="model to use: PROVIDER or PROVIDER/NAME")
     vault: VaultSettings = VaultSettings()
+    store: StoreSettings = StoreSettings()
     llm: LlmSettings = LlmSettings()
     chat: ChatSettings = ChatSettings()
     terminal: TerminalSettings = TerminalSettings()

@@ -7,11 +7,12 @@ were its questions.
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from zkchat_cli.errors import StoreError, reason
 from zkchat_cli.fileio import atomic_write, make_private_folder, open_regular, read_file
 from zkchat_cli.text.words import replace_surrogates
 
@@ -66,6 +67,21 @@ def delete_lines(file: Path, texts: set[str]) -> None:
     remaining = [entry for entry in entries if texts.isdisjoint(_typed_texts(entry))]
     if len(remaining) < len(entries):
         atomic_write(file, b"".join(remaining), private=True)
+
+
+def delete_typed(texts: Mapping[Path, set[str]]) -> None:
+    """Delete these texts from each file. Raises StoreError."""
+    for file, lines in texts.items():
+        try:
+            delete_lines(file, lines)
+        except OSError as e:
+            message = (
+                f"nothing was deleted: {file}, which may have what you typed, cannot be "
+                f"changed: {reason(e)}"
+            )
+            raise StoreError(
+                message, "Delete that file if you do not need the lines you typed."
+            ) from e
 
 
 def _typed_texts(entry: bytes) -> list[str]:

@@ -158,7 +158,8 @@ class ConversationLog(Protocol):
 
     def restore(self, archives: Sequence[ConversationArchive]) -> list[int]:
         """Store conversations, all or none; of one that is here already only what is new, as its
-        ids say. Returns the number of new messages of each. Raises StoreError for a conversation
+        ids say, and how a turn ended that has no end here. Returns the number of new messages of
+        each. Raises StoreError for a conversation
         that is here with other notes.
         """
         ...
@@ -191,6 +192,10 @@ class FactStore(Protocol):
     """What the user asked to remember about a vault, and how often its notes were used. One fact
     per key is current.
     """
+
+    def vaults(self) -> tuple[str, ...]:
+        """The vaults that have current facts."""
+        ...
 
     def current(self, vault: str) -> tuple[Fact, ...]:
         """The current facts of a vault, newest first, without damaged ones."""

@@ -30,6 +30,8 @@ CONVERSATION = ("id", "vault", "title", "created_at", "updated_at", "head_id")
 # The fields of a message that are columns
 _MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
 _PACKED = ("chunks", "references")
+# The states of a question without an answer
+_OPEN = ("pending", "unfinished")
 DAMAGED_TITLE = "(damaged on disk)"
 DAMAGED_MESSAGE = "(this message is damaged on disk)"
 
@@ -123,6 +125,18 @@ def damaged_message(
         timestamp=str(timestamp),
         status="damaged",
     )
+
+
+class AddedMessages(NamedTuple):
+    """How many messages of an archive were new, and the ids of those that are new or have ended."""
+
+    new: int
+    changed: set[str]
+
+
+def has_ended_since(message: ZkChatMessage, stored_status: str) -> bool:
+    """Whether a message is one of a turn that has ended, but not where it has this status."""
+    return stored_status in _OPEN and message.status not in (stored_status, "pending")
 
 
 @paused_gc()

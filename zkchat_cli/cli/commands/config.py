@@ -8,6 +8,7 @@ from typer import Argument
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group
+from zkchat_cli.config.store_url import hide_password
 
 ORDER = 100
 COMMAND = command_group(
@@ -42,7 +43,9 @@ def show(ctx: CommandContext) -> None:
     values = loader.flatten(ctx.config.values)
     lines = []
     for key, value in values.items():
-        if isinstance(value, str) and "://" in value:
+        if key == "store.url":
+            values[key] = hide_password(value)
+        elif isinstance(value, str) and "://" in value:
             values[key] = mask_address(value)
         origin = f"   # {ctx.config.origins[key]}" if key in ctx.config.origins else ""
         lines.append(f"{key} = {loader.as_toml(values[key])}{origin}")
@@ -56,6 +59,8 @@ def get(ctx: CommandContext, key: KeyArgument) -> None:
 
     loader.require_known_key(key, loader.COMMAND_LINE)
     value = loader.flatten(ctx.config.values)[key]
+    if isinstance(value, str):
+        value = hide_password(value)
     shown = value if isinstance(value, str) else loader.as_toml(value)
     ctx.print_result({"key": key, "value": value}, shown)
 

@@ -11,7 +11,7 @@ from contextlib import closing
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import platformdirs
 from typer import Argument, Context, Option
@@ -19,6 +19,9 @@ from typer import Argument, Context, Option
 from zkchat_cli.cli.command import CommandContext, command, command_group, optional_package
 from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.fileio import atomic_write, read_file
+
+if TYPE_CHECKING:
+    from zkchat_cli.config.loader import LoadedConfig
 
 ORDER = 120
 COMMAND = command_group("Serve the notes to other programs over the Model Context Protocol.")
@@ -94,7 +97,7 @@ def serve(
         unfinished = vault.journal.describe_unfinished()
         if unfinished is not None:
             ctx.screen.warn(unfinished)
-        search = partial(_search_conversations, ctx.config.paths.store_file, str(vault.root))
+        search = partial(_search_conversations, ctx.config, str(vault.root))
         notes = server.NoteServer(ServedVault(vault, search))
         if unsafe:
             names = memory_file_names(ctx.config.values.memory)
@@ -122,15 +125,15 @@ def serve(
 
 
 def _search_conversations(
-    store_file: Path, vault: str, query: str, limit: int
+    loaded: "LoadedConfig", vault: str, query: str, limit: int
 ) -> list[dict[str, Any]]:
     """The messages of the stored conversations with a vault that have the words. The store is
     opened for each search: it may not exist yet when the server starts.
     """
-    from zkchat_cli.app.stores import open_store_to_read
+    from zkchat_cli.app.stores import open_configured
     from zkchat_cli.views.stored_items import search_result_document
 
-    with closing(open_store_to_read(store_file)) as store:
+    with closing(open_configured(loaded, to_read=True)) as store:
         found = store.search(vault, query, limit=limit, tool_results=False)
     return [search_result_document(each, query) for each in found]
 

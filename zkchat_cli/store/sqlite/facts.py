@@ -49,6 +49,11 @@ class SqliteFactStore(FactStore):
     def __init__(self, connection: StoreConnection) -> None:
         self._connection = connection
 
+    def vaults(self) -> tuple[str, ...]:
+        query = "SELECT DISTINCT vault FROM fact WHERE ended_at IS NULL ORDER BY vault"
+        with self._connection.reading("read what was remembered") as db:
+            return tuple(vault for (vault,) in db.execute(query))
+
     def current(self, vault: str) -> tuple[Fact, ...]:
         with self._connection.reading("read what was remembered") as db:
             return _read(db, vault)

@@ -8,23 +8,20 @@ from collections.abc import Sequence
 from zkchat_cli.models.conversations import FoundMessage
 from zkchat_cli.store import rows
 from zkchat_cli.store.sqlite.database import transaction
+from zkchat_cli.store.word_query import (
+    MOST_FORMS,
+    MOST_RANKED,
+    forms_to_find,
+    same_beginning,
+    words_to_find,
+)
 from zkchat_cli.text.word_lists import ENGLISH
-from zkchat_cli.text.words import content_terms, rarest_first, stem, to_index_text
+from zkchat_cli.text.words import rarest_first, to_index_text
 
 # Characters of a message that are indexed: a pasted book is found by its beginning
 MOST_INDEXED = 200_000
-MOST_TERMS = 32
 # Messages that are indexed in one transaction: about 30 ms, during which nobody else can write
 BATCH = 500
-# Letters; shorter words are looked for as they are
-SHORTEST_STEM = 3
-# Words of the index that are compared with a word of a query
-MOST_FORMS = 1_000
-MOST_RANKED = 10_000
-"""Messages that FTS5 ranks for one search: it walks through a million in 30 ms, but needs a second
-to rank them. So the rare words of a query choose the messages; its common words count only where it
-has no rare ones.
-"""
 
 _UNINDEXED = """
     SELECT message.seq, message.content
@@ -123,7 +120,7 @@ def _make_query(
     """The words of a text as a query for FTS5; None if no message has one of them."""
     connection.execute(_CREATE_VOCABULARY)
     frequencies: dict[str, int] = {}
-    for term in dict.fromkeys(content_terms(text)[:MOST_TERMS]):
+    for term in words_to_find(text):
         word = _any_form_query(connection, term, languages)
         # Counting stops at a common word
         [count] = connection.execute(_COUNT, (word, MOST_RANKED + 1)).fetchone()
@@ -137,14 +134,9 @@ def _make_query(
 
 def _any_form_query(connection: sqlite3.Connection, term: str, languages: tuple[str, ...]) -> str:
     """A query for a word in any of its forms in the index."""
-    own = stem(term, languages)
-    # "studi" is the stem of "study"
-    prefix = own[:-1] if own.endswith("i") and len(own) > SHORTEST_STEM else own
-    if len(prefix) < SHORTEST_STEM or not term.startswith(prefix) or not term.isalpha():
+    prefix = same_beginning(term, languages)
+    if prefix is None:
         return f'"{term}"'
-    forms = {term}
     found = connection.execute(_SAME_BEGINNING, {"prefix": prefix, "most": MOST_FORMS})
-    for (other,) in found:
-        if stem(other, languages) == own:
-            forms.add(other)
-    return "(" + " OR ".join(f'"{form}"' for form in sorted(forms)) + ")"
+    forms = forms_to_find(term, (other for (other,) in found), languages)
+    return "(" + " OR ".join(f'"{form}"' for form in forms) + ")"

@@ -5,8 +5,12 @@ import sqlite3
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.conversations import ConversationOverview
+from zkchat_cli.store import rows
+from zkchat_cli.store.rows import AddedMessages
 from zkchat_cli.store.sqlite import compactions, conversations, messages, sent_prompts
 from zkchat_cli.text.words import replace_surrogates
+
+_STATES = "SELECT id, status FROM message WHERE conversation_id = ?"
 
 
 def restore(connection: sqlite3.Connection, archive: ConversationArchive) -> int:
@@ -21,10 +25,11 @@ def restore(connection: sqlite3.Connection, archive: ConversationArchive) -> int
         conversations.insert(connection, empty)
     known = conversations.read(connection, id_)
     _check_vault(archive, known)
-    added = _add_messages(connection, archive)
+    stored = dict(connection.execute(_STATES, (id_,)).fetchall())
+    added, changed = _add_messages(connection, archive, stored)
     _add_compactions(connection, archive)
-    if archive.prompts is not None and is_new:
-        sent_prompts.write_archive(connection, id_, archive.prompts)
+    if archive.prompts is not None:
+        sent_prompts.write_archive(connection, id_, archive.prompts, None if is_new else changed)
     if added and _continues(archive, known):
         conversations.update(
             connection,
@@ -44,14 +49,22 @@ def _check_vault(archive: ConversationArchive, known: ConversationOverview) -> N
         )
 
 
-def _add_messages(connection: sqlite3.Connection, archive: ConversationArchive) -> int:
+def _add_messages(
+    connection: sqlite3.Connection, archive: ConversationArchive, stored: dict[str, str]
+) -> AddedMessages:
+    """`stored` has the states of the stored messages by their ids."""
     id_ = archive.conversation.id
-    query = "SELECT id FROM message WHERE conversation_id = ?"
-    stored = {message_id for (message_id,) in connection.execute(query, (id_,))}
     new = [message for message in archive.messages if message.id not in stored]
+    ended = [
+        message
+        for message in archive.messages
+        if message.id in stored and rows.has_ended_since(message, stored[message.id])
+    ]
+    for message in ended:
+        messages.update(connection, id_, message, with_status=True)
     for message in new:
         messages.insert(connection, id_, message)
-    return len(new)
+    return AddedMessages(len(new), {message.id for message in (*new, *ended)})
 
 
 def _add_compactions(connection: sqlite3.Connection, archive: ConversationArchive) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from zkchat_cli.errors import StoreError, reason
+from zkchat_cli.errors import StoreError
 from zkchat_cli.store import input_history
 from zkchat_cli.store.sqlite.database import transaction
 
@@ -50,17 +50,7 @@ def _delete_typed_lines(db: sqlite3.Connection, folder: Path, ids: Sequence[str]
     for id_ in ids:
         for vault, text in db.execute(_TYPED, {"id": id_}):
             texts[input_history.history_file(folder, vault)].add(text.strip())
-    for file, lines in texts.items():
-        try:
-            input_history.delete_lines(file, lines)
-        except OSError as e:
-            message = (
-                f"nothing was deleted: {file}, which may have what you typed, cannot be "
-                f"changed: {reason(e)}"
-            )
-            raise StoreError(
-                message, "Delete that file if you do not need the lines you typed."
-            ) from e
+    input_history.delete_typed(texts)
 
 
 def clean_up(db: sqlite3.Connection, file: Path | None, timeout: float) -> None:

@@ -72,15 +72,24 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
 
 
 def write_archive(
-    connection: sqlite3.Connection, conversation_id: str, prompts: ArchivedPrompts
+    connection: sqlite3.Connection,
+    conversation_id: str,
+    prompts: ArchivedPrompts,
+    questions: set[str] | None = None,
 ) -> None:
-    """Store the prompts of a valid archive, after its messages."""
+    """Store the prompts of a valid archive, after its messages: those of these questions, or all
+    (None).
+    """
+    if questions is not None and not any(call.question_id in questions for call in prompts.calls):
+        return
     pieces = PieceWriter(connection, conversation_id)
     for message in prompts.messages:
         pieces.number(message)
     for tool in prompts.tools:
         pieces.number(tool)
     for call in prompts.calls:
+        if questions is not None and call.question_id not in questions:
+            continue
         messages = [prompts.messages[n] for n in call.messages]
         tools = [prompts.tools[n] for n in call.tools]
         _insert(connection, pieces, call, messages, tools)

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from datetime import date
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from zkchat_cli.app import factory, model_servers
 from zkchat_cli.app.embedder_choice import open_embedder
-from zkchat_cli.app.stores import open_store_to_read
+from zkchat_cli.app.stores import describe_configured, open_configured
 from zkchat_cli.chat.retrieval import choose_retrieval
 from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.cli.command import CommandContext
@@ -88,7 +87,7 @@ def _checks(ctx: CommandContext) -> list[Check]:
     checks: list[Check] = [
         ("vault", partial(_check_vault, ctx)),
         ("index", partial(_check_index, ctx)),
-        ("store", partial(_check_store, loaded.paths.store_file)),
+        ("store", partial(_check_store, loaded)),
         ("vocabulary", _check_vocabulary),
         ("provider", partial(_check_provider, loaded)),
     ]
@@ -133,13 +132,16 @@ def _check_index(ctx: CommandContext) -> str:
     return text
 
 
-def _check_store(file: Path) -> str:
-    if file.exists():
+def _check_store(loaded: LoadedConfig) -> str:
+    file = loaded.paths.store_file
+    if not loaded.values.store.url and file.exists():
         # This problem is reported below
         with suppress(StoreUnwritable):
             check_store(file)
-    with closing(open_store_to_read(file)) as store:
-        found = f"{file}, {plural(len(store.conversations()), 'conversation')}"
+    with closing(open_configured(loaded, to_read=True)) as store:
+        found = (
+            f"{describe_configured(loaded)}, {plural(len(store.conversations()), 'conversation')}"
+        )
         why = store.write_error
         if why is not None:
             raise StoreUnwritable(

@@ -1,0 +1,77 @@
+"""The words by which messages are found: the tables `message_index` and `vocabulary`. They are the
+words of the index in SQLite, so a search finds the same.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from hashlib import sha256
+
+from zkchat_cli.store.postgres.conversations import ConversationRow
+from zkchat_cli.store.postgres.postgres_connection import PostgresDatabase
+from zkchat_cli.text.words import replace_surrogates, to_index_text
+
+# Characters of a message that are indexed, as in SQLite
+MOST_INDEXED = 200_000
+# The tokens of FTS5's tokenizer `ascii`: every character that is not ASCII belongs to a word
+_TOKEN = re.compile(r"[0-9A-Za-z\x80-\U0010ffff]+")
+_ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+# Bytes; a tsvector takes up to 2046
+_LONGEST_WORD = 500
+# A tsvector has no larger position
+_MOST_OCCURRENCES = 16_383
+# Bytes of the words of one message; a tsvector takes up to 1 MB
+_MOST_BYTES = 700_000
+
+_ADD = """
+    INSERT INTO message_index (message_seq, conversation_seq, owner, words, length)
+    SELECT seq, %s, %s, words::tsvector, length
+    FROM unnest(%s::bigint[], %s::text[], %s::integer[]) AS added (seq, words, length)
+"""
+_ADD_WORDS = "INSERT INTO vocabulary SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
+
+
+def add(db: PostgresDatabase, row: ConversationRow, texts: Mapping[int, str]) -> None:
+    """Index messages by the numbers of their rows."""
+    vocabulary: set[str] = set()
+    seqs: list[int] = []
+    vectors: list[str] = []
+    lengths: list[int] = []
+    for seq, text in texts.items():
+        if text:
+            words = tokens(to_index_text(replace_surrogates(text[:MOST_INDEXED])))
+            counts = Counter(words)
+            vocabulary |= counts.keys()
+            seqs.append(seq)
+            vectors.append(_to_tsvector(counts))
+            lengths.append(len(words))
+    if seqs:
+        db.execute(_ADD, (*row, seqs, vectors, lengths))
+    if vocabulary:
+        # In one order: two clients that add the same words wait for each other in turn
+        db.execute(_ADD_WORDS, (row.owner, sorted(vocabulary)))
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text as the index has them; a very long one is replaced by its hash."""
+    lower = text.lower() if text.isascii() else text.translate(_ASCII_LOWER)
+    return [
+        word if len(word) < _LONGEST_WORD // 4 else _shorten(word) for word in _TOKEN.findall(lower)
+    ]
+
+
+def _shorten(word: str) -> str:
+    encoded = word.encode("utf-8", "replace")
+    return word if len(encoded) <= _LONGEST_WORD else sha256(encoded).hexdigest()
+
+
+def _to_tsvector(counts: Counter[str]) -> str:
+    """Words with the numbers of their occurrences in place of positions. Words have no quotes."""
+    size = 0
+    parts: list[str] = []
+    for word, count in counts.items():
+        size += len(word.encode()) + 8
+        if size > _MOST_BYTES:
+            break
+        parts.append(f"'{word}':{min(count, _MOST_OCCURRENCES)}")
+    return " ".join(parts)

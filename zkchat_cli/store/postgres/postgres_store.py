@@ -1,0 +1,231 @@
+"""PostgresStore: the conversations of several machines and people, in a database of a server.
+
+What a turn writes is as in SQLite (see `store/sqlite/chat_session_store.py`). Before a client
+appends to a conversation it locks the conversation's row: so it learns which head was there before
+its own, and of two clients that answer at once, the second is told.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.conversations import Conversation, ConversationOverview, FoundMessage
+from zkchat_cli.models.messages import ZkChatMessage, branch_to
+from zkchat_cli.models.prompts import Calibration, SentPrompt
+from zkchat_cli.store.paused_gc import paused_gc
+from zkchat_cli.store.port import SessionStore, StoreChanges
+from zkchat_cli.store.postgres import (
+    compactions,
+    conversations,
+    deletion,
+    facts,
+    message_search,
+    messages,
+    migrations,
+    sent_prompts,
+)
+from zkchat_cli.store.postgres.facts import PostgresFactStore
+from zkchat_cli.store.postgres.passage_vectors import PostgresPassageVectors
+from zkchat_cli.store.postgres.postgres_connection import PostgresConnection
+from zkchat_cli.store.postgres.restore import restore
+from zkchat_cli.store.postgres.sent_prompts import PostgresPromptArchive
+from zkchat_cli.store.postgres.server_address import ServerAddress
+from zkchat_cli.text.word_lists import ENGLISH
+
+_HEAD = "head_id = %s, updated_at = %s, changed_at = clock_timestamp()"
+
+
+class PostgresStore(SessionStore):
+    """The stored conversations that the user may see. Every method raises StoreError with what
+    failed, why and what to do next. Threads may share it.
+    """
+
+    write_error = None
+
+    def __init__(self, connection: PostgresConnection, folder: Path | None = None) -> None:
+        """`folder` is the store's on this machine, with the input history."""
+        self.connection = connection
+        self.folder = folder
+        self.facts = PostgresFactStore(connection)
+        self.prompts = PostgresPromptArchive(connection)
+        self.vectors = PostgresPassageVectors(connection)
+
+    @classmethod
+    def open(cls, address: ServerAddress, folder: Path | None = None) -> "PostgresStore":
+        """The store on this server. Raises StoreError, also if it has another layout."""
+        connection = PostgresConnection(address)
+        try:
+            migrations.require_layout(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return cls(connection, folder)
+
+    def reopen(self) -> "PostgresStore":
+        return PostgresStore(PostgresConnection(self.connection.address), self.folder)
+
+    def close(self) -> None:
+        self.connection.close()
+
+    @property
+    def persistent(self) -> bool:
+        return True
+
+    def changes(self) -> StoreChanges:
+        return self.connection.changes()
+
+    # conversations
+
+    def start(self, conversation: Conversation) -> None:
+        with self.connection.writing("store a new conversation") as db:
+            conversations.insert(db, conversation)
+
+    def conversation(self, conversation_id: str) -> ConversationOverview:
+        with self.connection.reading("read a conversation") as db:
+            return conversations.read(db, conversation_id)
+
+    def find(self, prefix: str | None, vault: str | None) -> ConversationOverview:
+        with self.connection.reading("find a conversation") as db:
+            return conversations.find(db, prefix, vault)
+
+    def conversations(
+        self, vault: str | None = None, limit: int | None = None
+    ) -> list[ConversationOverview]:
+        with self.connection.reading("list conversations") as db:
+            return conversations.newest_first(db, vault, limit)
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        with self.connection.writing("rename a conversation") as db:
+            row = conversations.lock(db, conversation_id)
+            conversations.update(db, row.seq, "title = %s", title)
+
+    def move_head(self, conversation_id: str, message_id: str | None) -> None:
+        with self.connection.writing("move in a conversation") as db:
+            row = conversations.lock(db, conversation_id)
+            conversations.update(db, row.seq, "head_id = %s", message_id)
+
+    def delete(self, *conversation_ids: str) -> None:
+        """Delete conversations of the user, with their words in the index and in the input history
+        of this machine. Facts stay. The server overwrites the rows when it cleans up (VACUUM).
+        """
+        with self.connection.writing("delete a conversation") as db:
+            deletion.delete(db, self.folder, dict.fromkeys(conversation_ids))
+
+    # messages
+
+    def add(self, conversation_id: str, message: ZkChatMessage) -> str | None:
+        with self.connection.writing("store a message") as db:
+            row = conversations.lock(db, conversation_id)
+            head = conversations.read(db, conversation_id).head_id
+            # A parent that is still pending was given up by its process
+            messages.give_up_pending(db, row.seq, message.parent_id)
+            messages.insert(db, row, [message])
+            conversations.update(db, row.seq, _HEAD, message.id, message.timestamp)
+        return head
+
+    def commit(
+        self,
+        conversation_id: str,
+        user: ZkChatMessage,
+        answer: Sequence[ZkChatMessage],
+        *,
+        updated_at: str,
+        title: str | None = None,
+        sent: Sequence[SentPrompt] = (),
+        calibrations: Mapping[str, Calibration] = {},
+        facts_used: Sequence[str] = (),
+    ) -> None:
+        with self.connection.writing("store a turn") as db:
+            row = conversations.lock(db, conversation_id)
+            messages.update(db, row, conversation_id, user, with_status=True)
+            messages.insert(db, row, answer)
+            head = answer[-1].id if answer else user.id
+            assignments = f"{_HEAD}, title = coalesce(title, %s)"
+            conversations.update(db, row.seq, assignments, head, updated_at, title)
+            sent_prompts.write(db, row, sent)
+            if facts_used:
+                vault = conversations.read(db, conversation_id).vault
+                facts.record_access(db, vault, facts_used, updated_at)
+            sent_prompts.set_calibrations(db, calibrations)
+
+    def mark(self, conversation_id: str, changed: Iterable[ZkChatMessage]) -> None:
+        with self.connection.writing("update a message") as db:
+            row = conversations.lock(db, conversation_id)
+            for message in changed:
+                messages.update(db, row, conversation_id, message)
+
+    def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
+        with self.connection.reading("read a conversation") as db:
+            return messages.read_log(db, conversations.find_row(db, conversation_id).seq)
+
+    def history(self, conversation_id: str, last: int | None = None) -> tuple[ZkChatMessage, ...]:
+        with self.connection.reading("read a conversation") as db:
+            # The head is read first: the log that is read later has it
+            conversation = conversations.read(db, conversation_id)
+            row = conversations.find_row(db, conversation_id)
+            if last is not None:
+                return messages.read_latest(db, row.seq, conversation, last)
+            return branch_to(messages.read_log(db, row.seq), conversation.head_id)
+
+    def search(
+        self,
+        vault: str | None,
+        text: str,
+        *,
+        conversation_id: str | None = None,
+        limit: int = 10,
+        languages: tuple[str, ...] = (ENGLISH,),
+        tool_results: bool = True,
+    ) -> tuple[FoundMessage, ...]:
+        with self.connection.reading("search messages") as db:
+            return message_search.search(
+                db,
+                vault,
+                text,
+                conversation_id=conversation_id,
+                limit=limit,
+                languages=languages,
+                tool_results=tool_results,
+            )
+
+    # archives
+
+    def archive(self, conversation_id: str, *, prompts: bool = False) -> ConversationArchive:
+        with self.connection.snapshot("read a conversation") as db, paused_gc():
+            conversation = conversations.read(db, conversation_id)
+            row = conversations.find_row(db, conversation_id)
+            log = messages.read_log(db, row.seq)
+            sent = sent_prompts.read_archive(db, row.seq, log) if prompts else None
+            return ConversationArchive(
+                conversation=conversation,
+                messages=log,
+                compactions=compactions.read(db, row.seq, undone=prompts),
+                prompts=sent,
+            )
+
+    def restore(self, archives: Sequence[ConversationArchive]) -> list[int]:
+        with self.connection.writing("store an imported conversation") as db, paused_gc():
+            return [restore(db, archive) for archive in archives]
+
+    # compactions
+
+    def compact(self, conversation_id: str, compaction: Compaction) -> None:
+        with self.connection.writing("store a summary") as db:
+            compactions.insert(db, conversations.lock(db, conversation_id), compaction)
+
+    def undo_compaction(
+        self, conversation_id: str, compaction_id: str | None = None
+    ) -> Compaction | None:
+        with self.connection.writing("take a summary back") as db:
+            row = conversations.lock(db, conversation_id)
+            return compactions.undo(db, row.seq, compaction_id)
+
+    def compactions(self, conversation_id: str, *, undone: bool = False) -> tuple[Compaction, ...]:
+        with self.connection.reading("read a conversation's summaries") as db:
+            row = conversations.find_row(db, conversation_id)
+            return compactions.read(db, row.seq, undone=undone)
+
+    def preview(self, conversation_id: str) -> Compaction | None:
+        with self.connection.reading("read the preview of a summary") as db:
+            return compactions.read_preview(db, conversations.find_row(db, conversation_id).seq)
