@@ -135,7 +135,9 @@ def test_no_color_means_no_colors(zkchat: Program) -> None:
 def test_the_bar_of_a_running_turn_has_the_percent_and_the_color_of_the_toolbar(
     zkchat: Program, script: Script
 ) -> None:
-    model = script(slow_reply(*["Slowly I speak. " * 35] * 26, delay_ms=60))
+    # Numbered, because an answer that repeats itself is stopped
+    parts = ["".join(f"Slowly I speak {n}-{m}. " for m in range(20)) for n in range(36)]
+    model = script(slow_reply(*parts, delay_ms=60))
     zkchat.env |= {"ZKCHAT_MODEL": model, "ZKCHAT_CONTEXT__MAX_TOKENS": "4000"}
     with Chat(zkchat, COLORFGBG="15;0") as chat:
         chat.wait_for(" / 3.6k")

@@ -26,7 +26,8 @@ from zkchat_cli.models.messages import TokenUsage
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
-LONG = "An answer that takes some pages of the disk. " * 1000
+# Numbered, because an answer that repeats itself is stopped
+LONG = "".join(f"Answer {n} takes some pages of the disk. " for n in range(1000))
 
 
 def test_a_turn_is_stored_in_two_transactions(app: AppFixture) -> None:
