@@ -139,6 +139,13 @@ def test_a_message_that_is_too_large_is_no_fault_of_an_accompanying_step() -> No
     assert guard.take_notices() == []
 
 
+def test_a_reader_that_is_gone_is_no_fault_of_the_figures() -> None:
+    guard = FaultGuard()
+    with pytest.raises(BrokenPipeError), guard.contain("figures"):
+        raise BrokenPipeError
+    assert guard.take_notices() == []
+
+
 def test_a_known_problem_is_told_in_its_own_words() -> None:
     guard = FaultGuard()
     with guard.contain("calibration"):

@@ -72,16 +72,19 @@ def _no_log() -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class _Containment:
-    """A block that a fault ends; `report` gets the fault. Ctrl-C and a closed turn pass."""
+    """A block that a fault ends; `report` gets the fault. Ctrl-C, a closed turn and what is
+    `passing` pass.
+    """
 
     report: Callable[[Exception], None]
+    # The message itself does not fit, which the user has to know
+    passing: tuple[type[Exception], ...] = (PromptTooLarge,)
 
     def __enter__(self) -> None:
         return
 
     def __exit__(self, _: object, fault: BaseException | None, __: object) -> bool:
-        # The message itself does not fit, which the user has to know
-        if not isinstance(fault, Exception) or isinstance(fault, PromptTooLarge):
+        if not isinstance(fault, Exception) or isinstance(fault, self.passing):
             return False
         self.report(fault)
         return True
@@ -103,6 +106,9 @@ class FaultGuard:
 
     def contain(self, step: AccompanyingStep) -> "_Containment":
         """Run a block that belongs to this step; a fault ends the block and nothing else."""
+        if step == "figures":
+            # They are printed, perhaps for a reader that is gone, such as `head`
+            return _Containment(partial(self._report, step), (BrokenPipeError,))
         return _Containment(partial(self._report, step))
 
     def describe_failure(self, fault: Exception) -> ZkchatError:
