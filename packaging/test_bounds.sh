@@ -14,14 +14,16 @@ resolution=highest
 [ "$bound" = lowest ] && resolution=lowest-direct
 
 check() {
-    "$folder/env/bin/uv" pip install -q --python "$folder/env/bin/python" --resolution "$resolution" \
-        "$(echo "$folder"/dist/*.whl)" pytest pytest-httpserver pytest-timeout pytest-xdist hypothesis pexpect pyte pydot
-    "$folder/env/bin/uv" pip list --python "$folder/env/bin/python" -q >"$folder/versions.txt"
+    local install=("$folder/env/bin/uv" pip install -q --python "$folder/env/bin/python")
+    "${install[@]}" --resolution "$resolution" "$(echo "$folder"/dist/*.whl)" || return
+    # The tools of the tests, which leave those versions as they are
+    "$folder/env/bin/uv" pip freeze -q --python "$folder/env/bin/python" | grep -v "^zkchat" >"$folder/versions.txt"
+    "${install[@]}" -c "$folder/versions.txt" pytest pytest-httpserver pytest-timeout pytest-xdist hypothesis pexpect pyte pydot || return
     # What touches the libraries: servers, the command line, the index, vectors, the screen
     "$folder/env/bin/python" -m pytest -q -n 2 tests/test_typer_adapter.py tests/test_mojentic.py tests/test_chat_requests.py \
         tests/test_openai_responses.py tests/test_anthropic.py tests/test_known_models.py tests/test_builtin_embedder.py \
         tests/test_multilingual_embedder.py tests/test_token_counter.py tests/test_offline_provider.py tests/test_input_line.py \
-        tests/test_config_commands.py tests/test_html_export.py tests/test_dates.py
+        tests/test_config_commands.py tests/test_html_export.py tests/test_dates.py || return
     (cd "$folder" && ZKCHAT_HOME="$folder/home" env/bin/zkchat chat --demo <<<"What is an evergreen note?" | grep -F "[[Evergreen notes]]")
 }
 if check; then

@@ -120,14 +120,17 @@ def test_each_approval_allows_as_much_again() -> None:
     asked: list[str] = []
     guard = CostGuard(lambda question: not asked.append(question))
     for amount in (0.5, 1.1, 1.9, 2.2):
-        guard.check(TurnCost("c", "m", Money(amount=amount), 1), ())
+        [*_] = guard.check(TurnCost("c", "m", Money(amount=amount), 1), ())
     assert len(asked) == 2
     with pytest.raises(CostLimitReached, match=r"more than chat\.max_cost = 1"):
-        CostGuard().check(TurnCost("c", "m", Money(amount=1.1), 1), ())
+        [*_] = CostGuard().check(TurnCost("c", "m", Money(amount=1.1), 1), ())
     notices = [*guard.check(TurnCost("c", "m", None, 1), ())]
     notices += guard.check(TurnCost("c", "m", None, 1), ())
-    assert [notice.message for notice in notices] == [
-        "chat.max_cost has no effect: the price of m is unknown"
+    assert notices == [
+        events.Notice(
+            "chat.max_cost has no effect: the price of m is unknown",
+            "zkchat config set llm.prices 'm = INPUT/OUTPUT' sets it.",
+        )
     ]
 
 

@@ -124,6 +124,12 @@ class ToolCallFinished(NamedTuple):
     excerpts: int
 
 
+class CostAsked(NamedTuple):
+    """The user is asked whether to send a turn that costs more than the settings allow."""
+
+    question: str
+
+
 class TurnCompleted(NamedTuple):
     """The turn ended with an answer, which is stored unless a notice said otherwise."""
 
@@ -159,5 +165,6 @@ Event = (
     | ChangeProposed
     | ChangeDecided
     | ToolCallFinished
+    | CostAsked
     | TurnOutcome
 )

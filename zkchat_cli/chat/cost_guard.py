@@ -1,11 +1,11 @@
 """Asks before a turn that would make a conversation cost more than `chat.max_cost`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from zkchat_cli.errors import CostLimitReached
-from zkchat_cli.events import Notice
+from zkchat_cli.events import CostAsked, Notice
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.money import Money
 from zkchat_cli.text.numbers import amount_text
@@ -34,16 +34,17 @@ class CostGuard:
     _allowed: dict[str, float] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
 
-    def check(self, turn: TurnCost, log: Iterable[ZkChatMessage]) -> list[Notice]:
-        """Ask if this turn would exceed the limit, after those in the `log`. Returns what the user
+    def check(self, turn: TurnCost, log: Iterable[ZkChatMessage]) -> Iterator[Notice | CostAsked]:
+        """Ask if this turn would exceed the limit, after those in the `log`. Yields what the user
         should know. Raises CostLimitReached if the turn must not be sent.
         """
         if turn.expected is None:
-            return self._tell_unknown_price(turn.model)
+            yield from self._tell_unknown_price(turn.model)
+            return
         currency = turn.expected.currency
         total = turn.expected.amount + _spent(log, currency)
         if total <= max(turn.limit, self._allowed.get(turn.conversation_id, 0)):
-            return []
+            return
         expected = amount_text(turn.expected.amount, currency)
         problem = (
             f"this turn costs about {expected}, and the conversation "
@@ -51,10 +52,11 @@ class CostGuard:
         )
         if self.approve is None:
             raise CostLimitReached(problem, RAISE_IT)
-        if not self.approve(f"{problem[0].upper()}{problem[1:]}. Send it?"):
+        question = f"{problem[0].upper()}{problem[1:]}. Send it?"
+        yield CostAsked(question)
+        if not self.approve(question):
             raise CostLimitReached(f"not sent: {problem}", RAISE_IT)
         self._allowed[turn.conversation_id] = total + turn.limit
-        return []
 
     def _tell_unknown_price(self, model: str) -> list[Notice]:
         """What to tell once about a model with an unknown price."""

@@ -1,7 +1,7 @@
 """One call of the model in a turn: its deltas as events, its cost added to the turn."""
 
 import logging
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 
 from zkchat_cli import events
@@ -104,20 +104,20 @@ def _stop_repetition(found: Repetition) -> StreamFinished:
 
 def _check_cost(
     turn: TurnInProgress, prompt: Prompt, state: ConversationState, services: SessionServices
-) -> list[events.Notice]:
+) -> Iterator[events.Event]:
     """Before the first call of a turn: ask if it costs too much. Raises CostLimitReached."""
     runtime = turn.runtime
     limit = runtime.settings.chat.max_cost
     price = runtime.price
     is_free = price is None and not runtime.model.has_server
     if not limit or turn.sent or is_free:
-        return []
+        return
     answer = runtime.options.max_output_tokens or EXPECTED_ANSWER
     expected = None
     if price is not None:
         expected = price.cost(TokenCounts(prompt.usage.total_tokens, answer))
     cost = TurnCost(state.conversation.id, runtime.model.name, expected, limit)
-    return services.costs.check(cost, state.log())
+    yield from services.costs.check(cost, state.log())
 
 
 def _pending_notices(

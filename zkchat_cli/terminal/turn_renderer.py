@@ -111,6 +111,8 @@ class TurnRenderer:
                 # The user may have to confirm the call
                 self._view.pause()
                 show_change(event, self._screen)
+            case events.CostAsked():
+                self._view.pause()
             case events.ToolCallFinished(_, run, excerpts):
                 self._show_tool_run(run, excerpts)
             case events.CompactionDone(compaction):
