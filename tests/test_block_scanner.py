@@ -1,6 +1,7 @@
 """The block scanner: what each line of a Markdown text is."""
 
 import pytest
+from commonmark_documents import find_differences
 
 from zkchat_cli.markdown.block_scanner import BlockScanner
 from zkchat_cli.markdown.blocks import blocks
@@ -19,6 +20,7 @@ CODES = {
     "c": "code",
     "e": "fence_end",
     "x": "indented",
+    "m": "html",
 }
 
 
@@ -37,7 +39,7 @@ def kinds(text: str, *, lenient: bool = False) -> list[str]:
         ("- a\n---", "ir"),
         ("- a\n  b\n1. c\n2) d\n10.e", "ipiip"),
         ("* * *\n___\n- - -", "rrr"),
-        ("| a |\n|---|\nb | c\nd", "tdtp"),
+        ("| a |\n|---|\nb | c\nd\n\n| e |", "pdttbp"),
         ("[^1]: a\n[b]: c\n[d] e", "nnp"),
         ("```py\n# a\n\n````\nb", "fccep"),
         ("```\n~~~\n``\n```", "fcce"),
@@ -51,6 +53,12 @@ def kinds(text: str, *, lenient: bool = False) -> list[str]:
         ("# a\n    b", "hx"),
         ("- a\n\n    b\n\n      c", "ibpbx"),
         ("\tb\n> \tc", "xp"),
+        ("- a\n\t- b\n\n\t  c\n\n\td", "iibpbp"),
+        ("-     a\n\n  b\n-\n\n  c", "xbpibp"),
+        ("a\n2. b\n-\n1. c", "ppui"),
+        ("> a\nb\n===\n> c\n> ===", "ppppu"),
+        ("<div>\n- a\n\n<b>\n# c\n\nd\n<b>", "mmbmmbpp"),
+        ("<pre>\n\na</pre>\nb", "mmmp"),
     ],
 )
 def test_kinds_of_lines(text: str, expected: str) -> None:
@@ -82,3 +90,7 @@ def test_blocks_have_lines_and_positions() -> None:
         ("table", ("|a|", "|-|"), 12, False),
         ("code", (" c",), 15, False),
     ]
+
+
+def test_made_up_documents_are_read_as_markdown_it_reads_them() -> None:
+    assert list(find_differences(documents=1000, seed=47)) == []

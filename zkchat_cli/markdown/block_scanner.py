@@ -1,13 +1,17 @@
-"""What each line of a Markdown text is by the rules of CommonMark.
+"""What each line of a Markdown text is by the rules of CommonMark and GitHub's tables.
 
 The scanner reads line by line and never looks back, so it can follow a text that is still coming
-in, and it is fast enough for the index (markdown-it needs 24 ms for 4.7 kB). Link reference
-definitions are one line, and HTML blocks are paragraphs.
+in, and it is fast enough for the index (markdown-it needs 24 ms for 4.7 kB). As in CommonMark's own
+algorithm, a line first continues the open quotes and list items, then opens new ones, and what is
+left belongs to a leaf: a paragraph, code, HTML. tests/commonmark_documents.py compares it with
+markdown-it; docs/reference/markdown.md lists what is read as Obsidian reads it.
 """
 
 import re
 from typing import Literal, NamedTuple
 
+from zkchat_cli.markdown.html_blocks import html_block_end
+from zkchat_cli.markdown.tables import is_delimiter_of
 from zkchat_cli.text.patterns import lazy_pattern
 
 _Code = Literal["fence", "code", "fence_end", "indented"]
@@ -21,17 +25,20 @@ LineKind = Literal[
     "delimiter",
     "rule",
     "definition",
+    "html",
     _Code,
 ]
-"""`underline` makes the paragraph line above it a heading. `table` is a row, `delimiter` the row
-`|---|` under a table's header. `fence` opens a code block, `code` are its lines, `fence_end` closes
-it; `indented` is code without a fence.
+"""`underline` makes a heading of the paragraph above it. `item` begins a list item with a
+paragraph, or without text. `delimiter` is the row `|---|`, which makes the line above it the header
+of a table; `table` is a row below it. `fence` opens a code block, `code` are its lines, `fence_end`
+closes it; `indented` is code without a fence.
 """
 
 
 class ScannedLine(NamedTuple):
     """`start`: where the text begins, behind the markers of quotes and list items. `level`: of a
-    heading. `in_list`: inside a list item that an earlier line opened.
+    heading. `in_list`: inside a list item that an earlier line opened. `continues`: whether it is
+    the next line of a paragraph.
     """
 
     kind: LineKind
@@ -39,44 +46,59 @@ class ScannedLine(NamedTuple):
     quotes: int = 0
     level: int = 0
     in_list: bool = False
+    continues: bool = False
 
 
 class Fence(NamedTuple):
-    """An open code block. A line with fewer quote markers or less indentation ends the container
-    that it is in, and the block with it.
-    """
+    """An open code block. `nested`: in a quote or list item, which ends with it."""
 
     mark: str
-    quotes: int
-    indent: int
     nested: bool
 
 
 # The mark of a list item, as a part of other patterns
 LIST_MARKER = r"(?:[-*+]|[0-9]{1,9}[.)])"
+# An open container is the columns by which a list item's content is indented, or this
+_QUOTE = 0
+# Columns from which on an indented line is code
+_CODE_INDENT = 4
+_BLANKS = " \t\r"
 _PARAGRAPH = ScannedLine("paragraph")
+_NEXT_OF_PARAGRAPH = ScannedLine("paragraph", continues=True)
 _BLANK = ScannedLine("blank")
-_CONTAINER_BEGINS = frozenset(" \t\r>")
-# First characters of what may be more than a paragraph's next line
-_MAY_BEGIN_BLOCK = frozenset("-+*#=_`~|:[0123456789")
+# First characters of lines that may be more than a line of a paragraph
+_MAY_BEGIN_BLOCK = frozenset(" \t\r>-+*#=_`~|:[<0123456789")
 _MAY_BEGIN_ITEM = frozenset("-+*0123456789")
-_ROWS = ("table", "delimiter")
-_QUOTE = lazy_pattern(r"(?:[ \t]*+>)++[ \t]?")
-_ITEM = lazy_pattern(rf"{LIST_MARKER}(?:[ \t]{{1,4}}|$)")
+_MAY_BEGIN_CONTAINER = frozenset(">-+*0123456789")
+_MAY_BEGIN_LEAF = frozenset("#`~*-_<[")
+_CONTAINER_MARKS = lazy_pattern(r"[ \t>*+\-0-9.)]*+")
+_SPACES = lazy_pattern(" *+")
+_ITEM = lazy_pattern(rf"{LIST_MARKER}(?= |$)")
 _FENCE = lazy_pattern(r"`{3,}(?=[^`]*+$)|~{3,}")
-_HEADING = lazy_pattern(r"(#{1,6})(?=[ \t\r]|$)")
-_UNDERLINE = lazy_pattern(r" {0,3}(?:(=+)|--+)[ \t\r]*+$")
-_DELIMITER_ROW = lazy_pattern(r"(?=[^-]*-)(?=[^|]*\|)[\s:|-]++$")
-_RULE = lazy_pattern(r"(?:(?:\*[ \t]*+){3,}|(?:-[ \t]*+){3,}|(?:_[ \t]*+){3,}|={3,})\s*+$")
+_HEADING = lazy_pattern(r"(#{1,6})(?=[ \t]|$)")
+_UNDERLINE = lazy_pattern(r"(=+|-+)$")
+_RULE = lazy_pattern(r"(?:(?:\*[ \t]*+){3,}|(?:-[ \t]*+){3,}|(?:_[ \t]*+){3,})$")
 _DEFINITION = lazy_pattern(r"\[[^\[\]]++\]:")
+
+_Leaf = Literal["none", "paragraph", "definition", "fence", "html", "table"]
 
 
 class _Place(NamedTuple):
-    """Where the text of a line begins, behind how many quote markers, and in which column."""
+    """Where a line is read: `at` is behind its containers, `first` its next character that is not
+    a space. `matched`: the open containers that it continues, or has opened.
+    """
 
     at: int
+    first: int
+    matched: int
     quotes: int
-    column: int
+    in_list: bool = False
+    begins_item: bool = False
+
+    @property
+    def indent(self) -> int:
+        """The columns between the containers and the text."""
+        return self.first - self.at
 
 
 class BlockScanner:
@@ -89,164 +111,316 @@ class BlockScanner:
         # The open code block, if any
         self.fence: Fence | None = None
         self._lenient = lenient
-        # Columns by which the content of the open list item is indented; 0 outside of lists
-        self._item = 0
-        # Whether indentation continues a block rather than beginning code
-        self._in_paragraph = False
-        self._previous = _BLANK
+        # The open quotes and list items, the outermost first
+        self._containers: list[int] = []
+        # Whether the innermost container is an item without content: a blank line ends it
+        self._is_empty_item = False
+        self._leaf: _Leaf = "none"
+        # What ends an open block of HTML; None for a blank line
+        self._html_end: re.Pattern[str] | None = None
+        # The text above if it may be the header of a table
+        self._above = ""
 
     def scan(self, line: str) -> ScannedLine:
         """What the next line of the text is."""
-        if self.fence or self._previous.kind in _ROWS or line[:1] in _CONTAINER_BEGINS:
-            self._previous = self._scan_container(line)
-        elif line[:1] in _MAY_BEGIN_BLOCK:
-            self._previous = self._scan_text(line, 0, 0, 0)
-        else:
-            if line and not self._in_paragraph:
-                self._item = 0
-            self._in_paragraph = bool(line)
-            self._previous = _PARAGRAPH if line else _BLANK
-        return self._previous
+        first = line[:1]
+        if first in _MAY_BEGIN_BLOCK or self._leaf not in ("none", "paragraph"):
+            return self._scan_line(line)
+        if not first:
+            self._leaf = "none"
+            if self._containers:
+                self._end_containers()
+            return _BLANK
+        if self._leaf == "paragraph":
+            self._above = "" if self._containers else line
+            return _NEXT_OF_PARAGRAPH
+        self._containers.clear()
+        self._is_empty_item = False
+        self._leaf = "paragraph"
+        self._above = line
+        return _PARAGRAPH
 
-    def _scan_container(self, line: str) -> ScannedLine:
-        """Scan a line that may begin with white space or quote markers, or be in a code block."""
-        end = len(line)
+    def _end_containers(self) -> None:
+        """End the containers that an empty line ends: an item without content, and quotes."""
+        if self._is_empty_item:
+            self._containers.pop()
+            self._is_empty_item = False
+        if _QUOTE in self._containers:
+            del self._containers[self._containers.index(_QUOTE) :]
+
+    def _scan_line(self, line: str) -> ScannedLine:
+        """Scan a line that may begin a block, or belong to one that is open."""
+        text = line.rstrip(_BLANKS)
+        has_tabs = "\t" in text
+        if has_tabs:
+            text = _expand_tabs(text)
+        place = self._continue_containers(text)
+        scanned = self._scan_in_leaf(text, place)
+        if scanned is None:
+            if place.first == len(text):
+                scanned = self._end_leaf(place)
+            else:
+                scanned = self._scan_text(text, place)
+        if has_tabs:
+            return scanned._replace(start=_written_position(line, scanned.start))
+        return scanned
+
+    def _continue_containers(self, text: str) -> _Place:
+        """Read the marks and the indentation of the open containers that the line continues."""
+        first = _text_begin(text, 0)
+        if not self._containers:
+            return _Place(0, first, 0, 0)
+        at = 0
+        matched = 0
         quotes = 0
-        at = end - len(line.lstrip(" \t\r"))
-        indent = _columns(line, 0, at) if at else 0
-        is_code = indent >= 4 and not self._in_paragraph and self._is_code_indent(indent)
-        may_be_quote = line.startswith(">", at) and (self.fence is not None or not is_code)
-        quote = _QUOTE.match(line) if may_be_quote else None
-        if quote:
-            quotes = quote[0].count(">")
-            at = end - len(line[quote.end() :].lstrip(" \t\r"))
-            indent = _columns(line, quote.end(), at)
-        if self.fence:
-            scanned = self._scan_fenced(line, self.fence, _Place(at, quotes, indent))
-            if scanned:
-                return scanned
-        if at == end:
-            self._in_paragraph = False
-            return ScannedLine("blank", at, quotes)
-        if is_code and not quotes:
-            return ScannedLine("indented", at, in_list=indent >= self._item > 0)
-        return self._scan_text(line, at, quotes, indent)
+        in_list = False
+        for indent in self._containers:
+            if indent == _QUOTE:
+                if not _is_quote_mark(text, at, first):
+                    break
+                at = _behind_quote_mark(text, first)
+                quotes += 1
+            elif first - at >= indent or self._is_lenient_fence:
+                at = min(at + indent, first)
+                in_list = True
+            elif first < len(text) or self._ends_empty_item(matched):
+                break
+            else:
+                at = first
+            matched += 1
+            first = _text_begin(text, at)
+        return _Place(at, first, matched, quotes, in_list)
 
-    def _is_code_indent(self, indent: int) -> bool:
-        """Whether a line indented by at least four columns is code if no paragraph is open: then it
-        has four more than the content of the list item that it is in.
-        """
-        return not self._item <= indent < self._item + 4
+    @property
+    def _is_lenient_fence(self) -> bool:
+        return self._lenient and self._leaf == "fence"
 
-    def _scan_fenced(self, line: str, fence: Fence, place: _Place) -> ScannedLine | None:
-        """Scan a line in an open code block; None if its container ends here, and the block."""
-        at, quotes, indent = place
-        is_inside = quotes >= fence.quotes and (indent >= fence.indent or at == len(line))
-        closes = (
-            quotes == fence.quotes
-            and line.startswith(fence.mark, at)
-            and not line[at:].strip(" \t\r").strip(fence.mark[0])
-        )
-        if is_inside and not closes:
-            return ScannedLine("code", at, quotes)
+    def _ends_empty_item(self, index: int) -> bool:
+        """Whether a blank line ends the container because it is an item without content."""
+        return self._is_empty_item and index == len(self._containers) - 1
+
+    def _scan_in_leaf(self, text: str, place: _Place) -> ScannedLine | None:
+        """Scan a line of the open code, HTML or table; None if it is none of these."""
+        if self._leaf in ("none", "paragraph", "definition"):
+            return None
+        if place.matched == len(self._containers):
+            match self._leaf:
+                case "fence":
+                    return self._scan_fenced(text, place)
+                case "html" if place.first < len(text) or self._html_end:
+                    return self._scan_html(text, place)
+                case "table" if self._is_row(text, place):
+                    return ScannedLine("table", place.first, place.quotes, 0, place.in_list)
         self.fence = None
-        self._in_paragraph = False
-        return ScannedLine("fence_end", at, quotes) if is_inside else None
+        self._leaf = "none"
+        return None
 
-    def _scan_text(self, line: str, at: int, quotes: int, indent: int) -> ScannedLine:
-        """Scan a line with text that is not code, from its first character on."""
-        head = line[at]
-        heading = _HEADING.match(line, at) if head == "#" and indent < 4 else None
-        marker = _item_marker(line, at)
-        opening = _FENCE.match(line, at) if head in "`~" else None
-        # Only a paragraph may continue without its indentation
-        may_continue = self._in_paragraph and not (marker or heading or opening)
-        if indent < self._item and not may_continue:
-            self._item = 0
-        in_list = indent >= self._item > 0
-        if marker:
-            return self._scan_item(line, marker, _Place(at, quotes, indent), in_list=in_list)
-        continues = self._in_paragraph
-        self._in_paragraph = True
-        if opening:
-            self.fence = self._opened_fence(opening[0], quotes, indent, in_item=False)
-            return ScannedLine("fence", at, quotes, 0, in_list)
-        if heading:
-            self._in_paragraph = False
-            return ScannedLine("heading", at, quotes, len(heading[1]), in_list)
-        level = self._underline_level(line, head) if continues and not quotes else 0
-        if level:
-            self._in_paragraph = False
-            return ScannedLine("underline", at, 0, level)
-        kind = self._bare_kind(line, at)
-        self._in_paragraph = kind != "rule"
-        return ScannedLine(kind, at, quotes, 0, in_list)
+    def _scan_fenced(self, text: str, place: _Place) -> ScannedLine:
+        """Scan a line of an open code block."""
+        mark = self.fence.mark if self.fence else ""
+        closes = (
+            (place.indent < _CODE_INDENT or self._lenient)
+            and text.startswith(mark, place.first)
+            and not text[place.first :].strip(mark[0])
+        )
+        if not closes:
+            return ScannedLine("code", place.first, place.quotes, 0, place.in_list)
+        self.fence = None
+        self._leaf = "none"
+        return ScannedLine("fence_end", place.first, place.quotes, 0, place.in_list)
 
-    def _scan_item(
-        self, line: str, marker: re.Match[str], place: _Place, *, in_list: bool
-    ) -> ScannedLine:
-        """Scan a line that begins list items, one within the other, and perhaps a code block."""
-        at, quotes, column = place
-        inner: re.Match[str] | None = marker
-        while inner:
-            column += inner.end() - at
-            at = inner.end()
-            self._item = column
-            # Lists in a quote in a list count columns from the quote marker on
-            if quote := _QUOTE.match(line, at):
-                at = quote.end()
-                column = 0
-                quotes += quote[0].count(">")
-            inner = _ITEM.match(line, at)
-        self._in_paragraph = True
-        opening = _FENCE.match(line, at)
-        if opening:
-            self.fence = self._opened_fence(opening[0], quotes, column, in_item=True)
-            return ScannedLine("fence", at, quotes, 0, in_list)
-        return ScannedLine("item", at, quotes, 0, in_list)
+    def _scan_html(self, text: str, place: _Place) -> ScannedLine:
+        """Scan a line of a block of HTML, which may end with it."""
+        if self._html_end and self._html_end.search(text, place.at):
+            self._leaf = "none"
+        return ScannedLine("html", place.first, place.quotes, 0, place.in_list)
 
-    def _opened_fence(self, mark: str, quotes: int, column: int, *, in_item: bool) -> Fence:
-        indent = 0 if self._lenient or column < self._item else self._item
-        nested = in_item or quotes > 0 or column >= (self._item or 4)
-        return Fence(mark, quotes, indent, nested)
+    def _is_row(self, text: str, place: _Place) -> bool:
+        """Whether a line below a table is one of its rows: any text that begins no other block."""
+        if place.first == len(text) or place.indent >= _CODE_INDENT:
+            return False
+        begins = self._begins_container(text, place) or _begins_leaf(text, place.first)
+        return not (begins or html_block_end(text, place.first, in_paragraph=True))
 
-    def _underline_level(self, line: str, head: str) -> int:
-        """The level of the heading that the line makes of the paragraph above it; 0 if it makes
-        none.
-        """
-        above = self._previous
-        may_underline = head == "=" or (head == "-" and not self._lenient)
-        if not may_underline or above.kind != "paragraph" or above.quotes:
-            return 0
-        underline = _UNDERLINE.match(line)
-        if not underline:
-            return 0
-        return 1 if underline[1] else 2
+    def _begins_container(self, text: str, place: _Place) -> bool:
+        return text[place.first] == ">" or _item_marker(text, place.first) is not None
 
-    def _bare_kind(self, line: str, at: int) -> LineKind:
-        """The kind of a line that is part of no other block."""
-        head = line[at]
-        if head in "|:-" and _DELIMITER_ROW.match(line, at):
-            return "delimiter"
-        if head == "|" or (self._previous.kind in _ROWS and "|" in line):
-            return "table"
-        if head in "*-_=" and _RULE.match(line, at):
-            return "rule"
-        if head == "[" and _DEFINITION.match(line, at):
+    def _end_leaf(self, place: _Place) -> ScannedLine:
+        """Scan a blank line, which ends a paragraph and the quotes without their marks."""
+        del self._containers[place.matched :]
+        self._is_empty_item = False
+        self._leaf = "none"
+        return ScannedLine("blank", place.first, place.quotes, 0, place.in_list)
+
+    def _scan_text(self, text: str, place: _Place) -> ScannedLine:
+        """Scan a line with text that belongs to no open code, HTML or table."""
+        was_paragraph = self._leaf in ("paragraph", "definition")
+        is_inside = place.matched == len(self._containers)
+        continued = was_paragraph and is_inside
+        if text[place.first] in _MAY_BEGIN_CONTAINER:
+            opened = self._open_containers(text, place, in_paragraph=continued)
+            if opened is not place:
+                return self._scan_leaf(text, opened)
+        if was_paragraph and place.indent >= _CODE_INDENT:
+            return self._continue_paragraph(text, place, is_lazy=not is_inside)
+        if continued and (ended := self._scan_below_paragraph(text, place)):
+            return ended
+        if was_paragraph and not self._interrupts_paragraph(text, place.first):
+            return self._continue_paragraph(text, place, is_lazy=not is_inside)
+        del self._containers[place.matched :]
+        return self._scan_leaf(text, place)
+
+    def _open_containers(self, text: str, place: _Place, *, in_paragraph: bool) -> _Place:
+        """Open the quotes and list items that begin in a line."""
+        while place.first < len(text) and place.indent < _CODE_INDENT:
+            if text[place.first] == ">":
+                indent = _QUOTE
+                at = _behind_quote_mark(text, place.first)
+            else:
+                marker = _item_marker(text, place.first)
+                if not marker or (in_paragraph and not _may_interrupt(marker)):
+                    break
+                at = _content_begin(text, marker.end())
+                # An item without text has its content one column behind the marker
+                indent = max(at, marker.end() + 1) - place.at
+            del self._containers[place.matched :]
+            self._containers.append(indent)
+            in_paragraph = False
+            is_item = indent != _QUOTE
+            quotes = place.quotes + (not is_item)
+            first = _text_begin(text, at)
+            begins_item = is_item or place.begins_item
+            place = _Place(at, first, place.matched + 1, quotes, place.in_list, begins_item)
+        return place
+
+    def _scan_below_paragraph(self, text: str, place: _Place) -> ScannedLine | None:
+        """Scan a line that says what the paragraph above it is; None if it does not."""
+        if self._above and is_delimiter_of(text[place.first :], self._above):
+            self._leaf = "table"
+            return ScannedLine("delimiter", place.first, place.quotes, 0, place.in_list)
+        underline = _UNDERLINE.match(text, place.first)
+        may_underline = underline and not (self._lenient and underline[1][0] == "-")
+        if not underline or not may_underline or self._leaf == "definition":
+            return None
+        self._leaf = "none"
+        level = 1 if underline[1][0] == "=" else 2
+        return ScannedLine("underline", place.first, place.quotes, level, place.in_list)
+
+    def _interrupts_paragraph(self, text: str, first: int) -> bool:
+        if text[first] not in _MAY_BEGIN_LEAF:
+            return False
+        if _begins_leaf(text, first) or _DEFINITION.match(text, first):
+            return True
+        return html_block_end(text, first, in_paragraph=True) is not None
+
+    def _continue_paragraph(self, text: str, place: _Place, *, is_lazy: bool) -> ScannedLine:
+        """Scan the next line of a paragraph; a lazy one has not the marks of its containers."""
+        may_be_header = not is_lazy and place.indent < _CODE_INDENT
+        self._above = text[place.first :] if may_be_header else ""
+        return ScannedLine("paragraph", place.first, place.quotes, 0, place.in_list, continues=True)
+
+    def _scan_leaf(self, text: str, place: _Place) -> ScannedLine:
+        """Scan the text of a line that begins a block."""
+        first = place.first
+        self._is_empty_item = place.begins_item and first == len(text)
+        self._leaf = "none"
+        level = 0
+        kind: LineKind
+        if first == len(text):
+            kind = "item" if self._is_empty_item else "blank"
+        elif place.indent >= _CODE_INDENT:
+            kind = "indented"
+        elif text[first] not in _MAY_BEGIN_LEAF:
+            kind = self._open_paragraph(text, place)
+        elif heading := _HEADING.match(text, first):
+            kind = "heading"
+            level = len(heading[1])
+        elif fence := _FENCE.match(text, first):
+            kind = self._leaf = "fence"
+            self.fence = Fence(fence[0], nested=bool(self._containers))
+        elif _RULE.match(text, first):
+            kind = "rule"
+        elif html := html_block_end(text, first, in_paragraph=False):
+            kind = self._open_html(text, first, html.end)
+        else:
+            kind = self._open_paragraph(text, place)
+        return ScannedLine(kind, first, place.quotes, level, place.in_list)
+
+    def _open_html(self, text: str, first: int, end: re.Pattern[str] | None) -> LineKind:
+        self._html_end = end
+        self._leaf = "none" if end and end.search(text, first) else "html"
+        return "html"
+
+    def _open_paragraph(self, text: str, place: _Place) -> LineKind:
+        self._above = text[place.first :]
+        if not place.begins_item and _DEFINITION.match(text, place.first):
+            self._leaf = "definition"
             return "definition"
-        return "paragraph"
+        self._leaf = "paragraph"
+        return "item" if place.begins_item else "paragraph"
 
 
-def _item_marker(line: str, at: int) -> re.Match[str] | None:
+def _begins_leaf(text: str, first: int) -> bool:
+    """Whether a heading, a code block or a rule begins here, even within a paragraph."""
+    match text[first]:
+        case "#":
+            return _HEADING.match(text, first) is not None
+        case "`" | "~":
+            return _FENCE.match(text, first) is not None
+        case "*" | "-" | "_":
+            return _RULE.match(text, first) is not None
+    return False
+
+
+def _text_begin(text: str, at: int) -> int:
+    """The position of the next character that is not a space."""
+    if not text.startswith(" ", at):
+        return at
+    spaces = _SPACES.match(text, at)
+    return spaces.end() if spaces else at
+
+
+def _is_quote_mark(text: str, at: int, first: int) -> bool:
+    return first - at < _CODE_INDENT and text.startswith(">", first)
+
+
+def _behind_quote_mark(text: str, mark: int) -> int:
+    """Where the content of a quote begins: a space behind its mark belongs to the mark."""
+    return mark + 2 if text.startswith(" ", mark + 1) else mark + 1
+
+
+def _content_begin(text: str, marker_end: int) -> int:
+    """Where the content of a list item begins; behind more than four spaces it is code."""
+    first = _text_begin(text, marker_end)
+    return first if first - marker_end <= _CODE_INDENT else marker_end + 1
+
+
+def _item_marker(text: str, at: int) -> re.Match[str] | None:
     """The marker of a list item that begins here; `- - -` is a rule."""
-    if line[at] not in _MAY_BEGIN_ITEM:
+    if text[at] not in _MAY_BEGIN_ITEM:
         return None
-    marker = _ITEM.match(line, at)
-    if marker and line.startswith(line[at], marker.end()) and _RULE.match(line, at):
-        return None
-    return marker
+    marker = _ITEM.match(text, at)
+    return None if marker and _begins_leaf(text, at) else marker
 
 
-def _columns(line: str, start: int, end: int) -> int:
-    """The columns that white space takes; a tab is taken for four."""
-    return end - start + 3 * line.count("\t", start, end)
+def _may_interrupt(marker: re.Match[str]) -> bool:
+    """Whether the list item may begin within a paragraph: with text, and only a list from 1 on."""
+    number = marker[0][:-1]
+    return marker.end() < len(marker.string) and (not number or int(number) == 1)
+
+
+def _expand_tabs(text: str) -> str:
+    """The text with spaces in place of the tabs before and between the marks of containers."""
+    marks = _CONTAINER_MARKS.match(text)
+    end = marks.end() if marks else 0
+    return text[:end].expandtabs(_CODE_INDENT) + text[end:]
+
+
+def _written_position(line: str, column: int) -> int:
+    """The position in a line that is in this column when its tabs are expanded."""
+    at = 0
+    reached = 0
+    while reached < column and at < len(line):
+        reached += _CODE_INDENT - reached % _CODE_INDENT if line[at] == "\t" else 1
+        at += 1
+    return at

@@ -6,7 +6,7 @@ scripts and blocks of math.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from zkchat_cli.markdown import inline
@@ -31,8 +31,6 @@ _CLOSING = {
 _HIDDEN_OR_CODE = lazy_pattern(r"(`++)|<!--|%%|<%|<style\b|<script\b|\$\$")
 _CONTAINER = lazy_pattern(rf"[ \t>]*+(?:{LIST_MARKER}[ \t]++)?")
 _CALLOUT = lazy_pattern(r"\[![^\[\]]*\][+-]?[ \t]*(.*)")
-_BAR = lazy_pattern(r"(?<!\\)\|")
-_DELIMITER = lazy_pattern(r"[\s:|-]++")
 _NO_PROSE = lazy_pattern(
     rf"\^[\w-]+$|!{inline.WIKILINK}(?:$|\s*\^)|!{inline.LOOSE_LINK}$|<[^<>]*>$"
 )
@@ -92,23 +90,6 @@ def code_blocks(text: str) -> list[str]:
     ]
 
 
-def table_cells(row: str) -> list[str]:
-    """The texts of a table row's cells, empty ones left out."""
-    cells = (cell.replace("\\|", "|").strip() for cell in _BAR.split(row))
-    return [cell for cell in cells if cell]
-
-
-def is_delimiter_row(row: str) -> bool:
-    """Whether a table row is the one that divides its header from the others: `|---|---|`."""
-    return bool(_DELIMITER.fullmatch(row))
-
-
-def table_rows(lines: Iterable[str]) -> list[str]:
-    """The rows of a table as lines of text, cells between middle dots, without the delimiter."""
-    rows = [line for line in lines if not is_delimiter_row(line)]
-    return [" · ".join(table_cells(row)) for row in rows]
-
-
 class _BlockReader:
     """Gathers the lines of the open block, which has no `kind` while none is open."""
 
@@ -144,7 +125,9 @@ class _BlockReader:
         """Add a scanned line to the open block or to a new one."""
         text = line[scanned.start :].strip()
         match scanned.kind:
-            case "paragraph":
+            case "paragraph" if self._is_row(text, scanned):
+                self._add_row(text, scanned, number)
+            case "paragraph" | "html":
                 self._add_prose(text, scanned, number)
             case "code":
                 indent = len(line) - len(line.lstrip(" \t>"))
@@ -168,14 +151,18 @@ class _BlockReader:
             case _:  # blank, rule, fence_end
                 self._close()
 
+    def _is_row(self, text: str, scanned: ScannedLine) -> bool:
+        """Whether a line is a row of a table that is cut off above: an excerpt may begin in it."""
+        is_below_row = self._kind == "table" and scanned.continues
+        return text.startswith("|") or (is_below_row and "|" in text)
+
     def _add_prose(self, text: str, scanned: ScannedLine, number: int) -> None:
-        """Add a line of a paragraph. A quote may continue without its marker, but not the other way
-        round.
-        """
-        is_quoted = scanned.quotes > 0
-        if self._kind in ("paragraph", "item") and self._quoted >= is_quoted:
+        """Add a line of a paragraph, or of HTML, which is read as one."""
+        continues = scanned.continues or scanned.kind == "html"
+        if continues and self._kind in ("paragraph", "item"):
             self._lines.append(text)
             return
+        is_quoted = scanned.quotes > 0
         continues_item = scanned.in_list and self._kind in (None, "heading", "definition")
         self._open("item" if continues_item else "paragraph", number, scanned)
         callout = _CALLOUT.match(text) if is_quoted else None
@@ -189,7 +176,10 @@ class _BlockReader:
     def _add_row(self, text: str, scanned: ScannedLine, number: int) -> None:
         """Add a row of a table; the line above a delimiter row is the header."""
         if self._kind != "table":
-            is_below_header = scanned.kind == "delimiter" and self._kind == "paragraph"
+            is_below_header = scanned.kind == "delimiter" and self._kind in (
+                "paragraph",
+                "item",
+            )
             header = [self._lines.pop()] if is_below_header and self._lines else []
             self._open("table", number - len(header), scanned)
             self._lines += header

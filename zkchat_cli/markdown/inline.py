@@ -22,6 +22,14 @@ The group is atomic because `*+` with a condition in it finds nothing in Python 
 memory per repetition, hence the limit.
 """
 _LABEL = r"(?:[^\[\]\n\\]++|\\.|!?\[(?:[^\[\]\n\\]++|\\.)*+\](?:\([^()\n]*+\))?)*+"
+_CODE = r"`(?!`)(?:[^`]++|`{2,}+)*+`(?!`)|``(?!`)(?:[^`]++|`(?!`)|`{3,}+)*+``(?!`)"
+_LABEL_OF_LINES = (
+    rf"(?:(?<!`)(?>{_CODE})|!\[(?:[^\[\]\n\\]++|\\.)*+\](?:\([^()\n]*+\))?"
+    r"|\[(?:[^\[\]\n\\]++|\\.)*+\](?!\()|[^\[\]\\]|\\.)*+"
+)
+"""A label that may run over the lines of one paragraph. Code goes before links, and a link has no
+link in it.
+"""
 _DESTINATION = r"(?:<(?:[^<>\n]*+)>|(?:(?:[^\s()<\\]++|\\.|\((?:[^\s()\\]++|\\.)*+\))*+))"
 _TITLE = r"""(?:[ \t]++(?:"[^"\n]*+"|'[^'\n]*+'|\([^()\n]*+\)))?"""
 _LOOSE_DESTINATION = r"[^()\n]*+(?:\([^()\n]*+\)[^()\n]*+){0,3}"
@@ -109,7 +117,8 @@ class InlineToken(NamedTuple):
 _WIKILINK = lazy_pattern(WIKILINK)
 _EMBED_OR_WIKILINK = lazy_pattern(rf"!?{WIKILINK}")
 _LINK = lazy_pattern(
-    rf"\[(?P<label>{_LABEL})\]\([ \t]*+(?P<destination>{_DESTINATION}){_TITLE}[ \t]*+\)"
+    rf"\[(?P<label>{_LABEL_OF_LINES})\]"
+    rf"\([ \t]*+(?P<destination>{_DESTINATION}){_TITLE}[ \t]*+\)"
 )
 _LOOSE_LINK = lazy_pattern(LOOSE_LINK)
 _NAMED_LOOSE_LINK = lazy_pattern(

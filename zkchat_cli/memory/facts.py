@@ -13,7 +13,8 @@ from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.markdown.blocks import blocks, table_rows
+from zkchat_cli.markdown.blocks import blocks
+from zkchat_cli.markdown.tables import table_rows
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.notes import NoteUsage

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown import inline
-from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, blocks, table_rows
+from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, blocks
 from zkchat_cli.markdown.plain_text import to_plain_text
+from zkchat_cli.markdown.tables import table_rows
 from zkchat_cli.references.summary_cache import SummaryCache, summary_key
 from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS

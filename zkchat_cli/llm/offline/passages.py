@@ -16,8 +16,8 @@ from zkchat_cli.markdown.blocks import (
     MarkdownBlock,
     block_sentences,
     blocks,
-    is_delimiter_row,
 )
+from zkchat_cli.markdown.tables import is_delimiter_row
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import ends_as_sentence, split_sentences
 from zkchat_cli.text.truncate import truncate

@@ -117,7 +117,7 @@ class NoteEditor:
         end = len(lines)
         if heading:
             section = _require_heading(note, heading)
-            first = section.line + section.underlined
+            first = section.line + section.more_lines
             end = _next_heading(note, section, end, with_subsections=True)
         last = end - _count_blank(lines[first:end][::-1])
         changed = lines[:last]
@@ -137,7 +137,7 @@ class NoteEditor:
         raw, note = self._read_note(path)
         section = _require_heading(note, heading)
         lines = note.text.split("\n")
-        first = section.line + section.underlined
+        first = section.line + section.more_lines
         end = _next_heading(note, section, len(lines), with_subsections=False)
         body = lines[first:end]
         beginning, _, rest = text.lstrip("\n").partition("\n")
