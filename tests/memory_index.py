@@ -42,6 +42,7 @@ from zkchat_cli.vault.index.values import (
 from zkchat_cli.vault.index.word_match import Phrase, WordMatch, is_part
 from zkchat_cli.vault.links.name_suggestions import character_pairs
 from zkchat_cli.vault.links.wikilinks import (
+    OTHER_NAMES,
     LinkName,
     ResolvedTarget,
     WrittenLink,
@@ -159,7 +160,7 @@ class MemoryNames:
 
     def with_key(self, key: str) -> list[LinkName]:
         def key_of(name: LinkName) -> str:
-            return link_key(name.spelled if name.kind in ("alias", "title") else name.path)
+            return link_key(name.spelled if name.kind in OTHER_NAMES else name.path)
 
         return [name for name in self._contents().names if key_of(name) == key]
 
@@ -169,7 +170,7 @@ class MemoryNames:
 
     def with_pairs(self, pairs: str, limit: int) -> list[int]:
         names = enumerate(self._contents().names)
-        of_notes = ((id_, name.spelled) for id_, name in names if name.kind != "file")
+        of_notes = ((id_, name.spelled) for id_, name in names if name.kind not in ("file", "id"))
         found = [
             id_
             for id_, spelled in of_notes

@@ -103,6 +103,28 @@ def test_what_is_verified_is_what_the_note_says(verdict: str, quote: str) -> Non
     )
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("The tap %%ask\nOla%% drips at night.", "The tap drips at night."),
+        ("The tap<!-- ask --> drips^[since [[May]]] at night.", "The tap drips at night."),
+        ("Turn ![[knob.png|200]] the ![k](k.png) knob ![k][k] left.", "Turn the knob left."),
+        ("Bake H~2~O for 3 m^2^ of tiles.", "Bake H2O for 3 m² of tiles."),
+        ("It costs $3{,}000$ or $2 \\times 10^{3}$ a year.", "costs 3,000 or 2 × 10³ a year"),
+        ("It has 10^3^ taps and `%%no%%` code.", "has 10³ taps and %%no%% code"),
+    ],
+)
+def test_a_quotation_is_compared_with_what_a_reader_sees(written: str, shown: str) -> None:
+    place = QuotableChunk(chunk(1, written)).locate(shown)
+    assert place and place.verdict == "verified"
+
+
+@pytest.mark.parametrize("quote", ["It has 103 taps", "costs 3000", "The tap asks Ola"])
+def test_what_no_reader_sees_is_not_verified(quote: str) -> None:
+    note = "It has 10^3^ taps, costs $3{,}000$. The tap %%ask Ola%% drips."
+    assert QuotableChunk(chunk(1, note)).locate(quote) is None
+
+
 def test_an_uncut_occurrence_counts() -> None:
     place = QuotableChunk(
         chunk(1, "It is not safe to walk on.\nBut here it is safe to walk on.", start_line=1)

@@ -34,6 +34,24 @@ def test_aliases_are_listed_in_any_yaml_form(front):
     assert parse(f"---\n{front}\n---\n").aliases == ("one", "two")
 
 
+@pytest.mark.parametrize(
+    ("front", "aliases", "title"),
+    [
+        ("title: Taps: a guide\naliases: [one]", ("one",), "Taps: a guide"),
+        ("date: [2024\naliases:\n  - one\n  - two: 2: 3", ("one", "two: 2: 3"), "Note"),
+        ("aliases:\n\t- one\n@x: y\ntitle: Tap", ("one",), "Tap"),
+        ('title: "open\nalias: one', ("one",), "Note"),
+        ("no property\nalias: one", ("one",), "Note"),
+    ],
+)
+def test_a_line_that_is_no_yaml_loses_only_itself(
+    front: str, aliases: tuple[str, ...], title: str
+) -> None:
+    note = parse(f"---\n{front}\n---\ntext")
+    assert (note.aliases, note.title, note.body) == (aliases, title, "text")
+    assert "of the front matter: not valid YAML" in (note.front_matter.problem or "")
+
+
 def test_tags_come_from_front_matter_and_text():
     note = parse(
         "---\ntags: [a, '#b']\ntag: c, d e\n---\n#e/f text #日记, no#tag, #12 `#code` (#no)\n"

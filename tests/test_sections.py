@@ -74,6 +74,9 @@ def test_the_headings_of_a_chunk():
         ("Same", "# Same\na\n# Same\nb", (1, 2)),
         ("See Note shown", "# See [[Note|shown]]", (1, 1)),
         ("Code", "```\n# Code\n```", None),
+        ("wifi-24-vs-50", "# Wi\n# WiFi 2.4 vs 5.0!\na", (2, 3)),
+        ("a--b_c", "# [A](x.md) & `b_c`", (1, 1)),
+        ("taps-1", "# Taps\n# Taps\na", (2, 3)),
     ],
 )
 def test_the_first_heading_with_these_words_outside_of_code_counts(heading, text, lines):

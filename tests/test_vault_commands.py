@@ -60,6 +60,26 @@ def test_resolve_takes_the_source_note_by_any_of_its_names(zkchat: Program, writ
     )
 
 
+def test_the_id_of_a_note_resolves_last_and_only_if_it_is_the_only_one(
+    zkchat: Program, vault: Path
+) -> None:
+    names = ("202401051530 Tap", "202401051531 Rim", "202401051531 Lid", "21a3 Sink", "Tub")
+    for name in names:
+        (vault / f"{name}.md").write_text("---\nid: 77\n---\n" if name == "Tub" else "text")
+    text = "[[202401051530]] [[202401051531]] [[21a3#h]] [[77]] [[2024]]"
+    links = zkchat("vault", "resolve", text, "--json").json
+    assert [(link["target"], link["via"]) for link in links] == [
+        ("202401051530 Tap.md", "id"),
+        (None, None),
+        ("21a3 Sink.md", "id"),
+        ("Tub.md", "id"),
+        (None, None),
+    ]
+    (vault / "202401051530.md").write_text("text")
+    [link] = zkchat("vault", "resolve", "[[202401051530]]", "--json").json
+    assert (link["target"], link["via"]) == ("202401051530.md", None)
+
+
 def test_resolve_reports_a_missing_source_note(zkchat: Program) -> None:
     done = zkchat("vault", "resolve", "[[./Combining]]", "--from", "Queries/New.md")
     assert (done.out, "there is no note Queries/New.md" in done.err) == (

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from zkchat_cli.citations.accents import Accents, bare_letter
 from zkchat_cli.citations.quotable_words import SPACELESS, UNIT
+from zkchat_cli.citations.shown_text import show_inline
 from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.plain_text import BLOCK_TAGS, ENTITY
 from zkchat_cli.text.hidden_characters import without_hidden
@@ -118,14 +119,15 @@ def normalize_rendered(text: str, *, struck_out: bool = False) -> NormalizedText
     shown = without_hidden(text)
     shown = shown if struck_out else without_struck_out(shown)
     shown = _unescape(_TAG.sub(_tag_text, shown))
-    return _normalize_markdown(shown)
+    return _normalize_markdown(show_inline(shown))
 
 
 def normalize_quoted(text: str) -> NormalizedText:
     """A quotation of what a reader sees, which is without HTML; it may have the Markdown of the
     note.
     """
-    return _normalize_markdown(without_struck_out(without_hidden(text)))
+    shown = without_struck_out(without_hidden(text))
+    return _normalize_markdown(show_inline(shown, quoted=True))
 
 
 def _normalize_markdown(text: str) -> NormalizedText:

@@ -119,7 +119,7 @@ class LinkResolution(Value):
     embed: bool = False
     status: ReferenceStatus
     candidates: tuple[str, ...] = ()
-    via: Literal["alias", "title"] | None = None
+    via: Literal["alias", "title", "id"] | None = None
     reason: str | None = None
     line: int = 1
     # The target as it is written: `a` in `[[a#h|b]]`

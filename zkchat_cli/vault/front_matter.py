@@ -5,7 +5,10 @@ and flat lists of scalars are used.
 """
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from zkchat_cli.markdown.inline import WIKILINK
 from zkchat_cli.text.patterns import lazy_pattern
@@ -23,6 +26,8 @@ _NO_CONTENT = lazy_pattern(
 )
 _NO_VALUE = lazy_pattern(rf"true|false|{WIKILINK}", re.IGNORECASE)
 
+# How a value begins that is not just its text
+_BEGINS_YAML = "[]{}'\"&*!|>%@`#"
 _CLOSING = lazy_pattern(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
 
 
@@ -71,7 +76,7 @@ class FrontMatter:
 
 def read_front_matter(text: str) -> FrontMatter:
     """The properties between a first line `---` and the next `---`; none if that is not a YAML
-    mapping.
+    mapping. A line that is no YAML loses only its own property.
     """
     if not text.startswith("---"):
         return FrontMatter()
@@ -82,15 +87,102 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter()
     source = head[begin + 1 : closing.start()]
     lines = head.count("\n", begin, closing.start()) + 2
+    values, problem = _read_properties(source)
+    return FrontMatter(problem=problem) if values is None else FrontMatter(lines, values, problem)
+
+
+class _Properties(NamedTuple):
+    """The properties of front matter; None if it is none. `problem`: what of it is no YAML."""
+
+    values: dict[str, list[str]] | None
+    problem: str | None = None
+
+
+def _read_properties(source: str) -> _Properties:
+    """All properties; if that is not YAML as a whole, those that are by themselves."""
     # Deferred: it takes 10 ms, and the budget bar does not need it
     from yaml import YAMLError
 
     try:
-        values = _parse_yaml(source)
+        return _Properties(_parse_yaml(source))
     except (YAMLError, ValueError) as e:
         cause = " ".join(str(getattr(e, "problem", None) or e).split())
-        return FrontMatter(problem=f"front matter is not valid YAML ({cause}), read as text")
-    return FrontMatter() if values is None else FrontMatter(lines, values)
+        mark = getattr(e, "problem_mark", None)
+    found = _read_each(_split_properties(source))
+    if found.lost > found.certain:
+        return _Properties(None, f"front matter is not valid YAML ({cause}), read as text")
+    bad_lines = found.bad_lines
+    if not bad_lines and mark:
+        bad_lines = [mark.line + 2]
+    plural = "s" if len(bad_lines) > 1 else ""
+    named = f"line{plural} {', '.join(map(str, bad_lines))}"
+    return _Properties(found.values, f"{named} of the front matter: not valid YAML ({cause})")
+
+
+class _ReadEntries(NamedTuple):
+    """The properties of entries, and the lines of those that are no YAML. `certain`: how many are
+    certainly properties; `lost`: how many say nothing.
+    """
+
+    values: dict[str, list[str]]
+    bad_lines: list[int]
+    certain: int
+    lost: int
+
+
+def _read_each(entries: Sequence["_Entry"]) -> _ReadEntries:
+    from yaml import YAMLError
+
+    read: dict[str, list[str]] = {}
+    bad_lines: list[int] = []
+    certain = 0
+    lost = 0
+    for entry in entries:
+        values: dict[str, list[str]] | None = None
+        with suppress(YAMLError, ValueError):
+            values = _parse_yaml(entry.text)
+        if values is None:
+            bad_lines.append(entry.line)
+            values = _read_plain(entry.text)
+        read |= {name: texts for name, texts in values.items() if name}
+        certain += entry.line not in bad_lines or any(" " not in name for name in values)
+        lost += not values
+    return _ReadEntries(read, bad_lines, certain, lost)
+
+
+class _Entry(NamedTuple):
+    """A property with the lines that belong to it; `line`: that of its name in the note."""
+
+    text: str
+    line: int
+
+
+def _split_properties(source: str) -> list[_Entry]:
+    """The properties of a mapping by their lines: a name at the start of a line begins one, and
+    lines that are no part of one are one by themselves.
+    """
+    entries: list[_Entry] = []
+    for number, line in enumerate(source.split("\n"), 2):
+        continues = entries and (not line.strip() or line[0] in " \t#-")
+        if continues:
+            last = entries[-1]
+            entries[-1] = _Entry(f"{last.text}\n{line.replace(chr(9), '  ')}", last.line)
+        else:
+            entries.append(_Entry(line, number))
+    return entries
+
+
+def _read_plain(entry: str) -> dict[str, list[str]]:
+    """The property of an entry that is no YAML, as it is written: `title: Taps: a guide`, a list
+    with such an item. Nothing if its value begins as YAML for which its end is missing.
+    """
+    name, colon, value = entry.partition(":")
+    if not colon or "\n" in name:
+        return {}
+    first, *rest = value.split("\n")
+    written = [first.strip(), *(line.strip().removeprefix("- ").strip() for line in rest)]
+    plain = [text for text in written if text and text[0] not in _BEGINS_YAML]
+    return {name.strip().casefold(): plain} if plain else {}
 
 
 def _parse_yaml(source: str) -> dict[str, list[str]] | None:
@@ -112,9 +204,9 @@ def _parse_yaml(source: str) -> dict[str, list[str]] | None:
                 mapping.add_scalar(event.value)
             case yaml.AliasEvent():
                 mapping.add_alias()
-        if not mapping.is_mapping:
+        if mapping.is_list:
             return None
-    return mapping.written
+    return mapping.written if mapping.is_mapping else None
 
 
 class _MappingReader:
@@ -124,6 +216,7 @@ class _MappingReader:
         self.written: dict[str, list[str]] = {}
         # Whether the text is a mapping, as far as it is read
         self.is_mapping = True
+        self.is_list = False
         self._depth = 0
         # The key, once it is read; empty for a list or mapping as a key
         self._name: str | None = None
@@ -131,8 +224,7 @@ class _MappingReader:
 
     def enter(self, *, is_list: bool) -> None:
         """A list or mapping begins."""
-        if self._depth == 0 and is_list:
-            self.is_mapping = False
+        self.is_list = self.is_list or (self._depth == 0 and is_list)
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise ValueError(f"nested more than {_MAX_DEPTH} deep")

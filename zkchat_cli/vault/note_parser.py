@@ -55,6 +55,11 @@ class ParsedNote:
     def aliases(self) -> tuple[str, ...]:
         return self.front_matter.texts("aliases", "alias")
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids that its front matter gives it."""
+        return self.front_matter.texts("id", "uid", "zettelid")
+
     @cached_property
     def other_names(self) -> tuple[str, ...]:
         """The names it is found by besides its title: its aliases, and the names of its file and

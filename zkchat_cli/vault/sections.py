@@ -1,15 +1,17 @@
 """What a link means after `#`: the section of a heading, or a block.
 
 Names of headings are compared without case and punctuation. Hyphens count as spaces, because other
-programs write `#how-to-begin`.
+programs write `#how-to-begin`. A name that no heading has may be a slug of GitHub's.
 """
 
 import difflib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import VaultError, nearest_names
 from zkchat_cli.markdown.block_scanner import LIST_MARKER
+from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
@@ -28,6 +30,7 @@ MAX_HEADING = 80
 _QUOTE_MARKS = " \t>"
 
 _PUNCTUATION = lazy_pattern(r"""[!"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s-]++""")
+_NOT_IN_A_SLUG = lazy_pattern(r"[^\w -]++")
 _BLOCK_ID = lazy_pattern(r"(?<!\S)\^([A-Za-z0-9-]++)[ \t]*+$")
 _ITEM = lazy_pattern(rf"([ \t>]*){LIST_MARKER}[ \t]")
 
@@ -66,13 +69,33 @@ def find_section(name: str, text: str, markup: "Markup") -> LineSpan | None:
 
 
 def matching_headings(name: str, markup: "Markup") -> "Iterator[Heading]":
-    """The headings that match a name, in order; a link means the first."""
+    """The headings that match a name, in order; a link means the first. Without one, the heading
+    with this slug.
+    """
     *above, title = [folded for folded in map(_fold, name.split("#")) if folded] or [""]
     if not title:
         return
+    is_found = False
     for heading in markup.headings:
         if _fold(heading.text) == title and _is_below(heading, above):
+            is_found = True
             yield heading
+    if not is_found and (found := _heading_with_slug(name.strip(), markup)):
+        yield found
+
+
+def _heading_with_slug(wanted: str, markup: "Markup") -> "Heading | None":
+    """The heading that GitHub gives this slug: of its words without punctuation, with hyphens, and
+    with a number if another heading above has the same.
+    """
+    seen: Counter[str] = Counter()
+    for heading in markup.headings:
+        words = to_plain_text(heading.text).lower()
+        slug = _NOT_IN_A_SLUG.sub("", words).replace(" ", "-")
+        if wanted.lower() == (f"{slug}-{seen[slug]}" if seen[slug] else slug):
+            return heading
+        seen[slug] += 1
+    return None
 
 
 def _is_below(heading: "Heading", names: Sequence[str]) -> bool:

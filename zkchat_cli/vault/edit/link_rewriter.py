@@ -16,12 +16,15 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.front_matter import read_front_matter
 from zkchat_cli.vault.links.wikilinks import (
     NOTE_SUFFIXES,
+    OTHER_NAMES,
     LinkName,
     Lookup,
     Resolver,
     WrittenLink,
     bulk_resolver,
     link_key,
+    note_id,
+    note_name,
     strip_suffix,
 )
 from zkchat_cli.vault.note_parser import ParsedNote
@@ -66,15 +69,20 @@ class LinkRewriter:
         self._after = bulk_resolver(self._names_after)
 
     def _names_after(self, key: str) -> list[LinkName]:
-        """The names with this key after the move. Aliases and titles go with the file, which gets
-        another name of its own.
+        """The names with this key after the move. Aliases, titles and ids in front matter go with
+        the file, which gets another name of its own.
         """
         move = self._move
+        old_id = note_id(note_name(move.old)) or ""
+        new_id = note_id(note_name(move.new)) or ""
         names = [
             name._replace(path=move.apply(name.path))
             for name in self._lookup(key)
-            if name.path != move.old or name.kind in ("alias", "title")
+            if name.path != move.old
+            or (name.kind in OTHER_NAMES and (name.kind, key) != ("id", link_key(old_id)))
         ]
+        if new_id and key == link_key(new_id):
+            names.append(LinkName(move.new, "id", new_id))
         if key == link_key(move.new):
             names.append(LinkName(move.new, "note", PurePosixPath(move.new).stem))
         return names

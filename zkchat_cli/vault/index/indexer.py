@@ -13,7 +13,7 @@ from zkchat_cli.text.moment_formats import MomentFormat
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
 from zkchat_cli.vault.index.values import KnownNote, NoteContent, Progress
-from zkchat_cli.vault.links.wikilinks import LinkName, fold_name, note_name
+from zkchat_cli.vault.links.wikilinks import LinkName, fold_name, note_id, note_name
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.text_decoder import decode
 
@@ -105,12 +105,14 @@ def _content(
 
 
 def _names(path: str, parsed: ParsedNote) -> tuple[LinkName, ...]:
-    """The names by which a note is found: its file's, its aliases, and its title if that is
-    another one.
+    """The names by which a note is found: its file's, its aliases, its title if that is another
+    one, and its ids.
     """
     names = [LinkName(path, "note", note_name(path))]
     names += [LinkName(path, "alias", alias) for alias in parsed.aliases]
     known = {fold_name(name.spelled) for name in names}
     if fold_name(parsed.title) not in known:
         names.append(LinkName(path, "title", parsed.title))
+    ids = filter(None, (note_id(note_name(path)), *parsed.ids))
+    names += [LinkName(path, "id", each) for each in dict.fromkeys(ids)]
     return tuple(names)

@@ -2,7 +2,7 @@
 
 A file is looked up by its *key*: the last segment of its path without `.md`, lower case and in one
 Unicode form. Of several files the best wins, in the order of `_REASONS`. An alias from front matter
-never beats a file name, and a title from there beats neither.
+never beats a file name, a title from there beats neither, and the id of a note comes last.
 """
 
 import posixpath
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 NOTE_SUFFIXES = (".md", ".markdown")
 
 LinkKind = Literal["wikilink", "markdown"]
+NameKind = Literal["note", "file", "alias", "title", "id"]
+OtherName = Literal["alias", "title", "id"]
+OTHER_NAMES: tuple[OtherName, ...] = ("alias", "title", "id")
+"""The kinds of names that are not the name of a file, in the order in which they count."""
 
 
 class WrittenLink(NamedTuple):
@@ -42,6 +46,11 @@ class WrittenLink(NamedTuple):
 
 
 _NOT_IN_A_LINK = lazy_pattern(r"[\[\]#|^\x00-\x1f\x7f]|%%")
+_ID = lazy_pattern(
+    r"\d{8}(?:[T-]?\d{2,6})?(?!\d)|\d{4}-\d\d-\d\d(?:[T-]?\d{4,6})?(?!\d)"
+    r"|\d{1,5}(?:[a-z]\d{1,4})+[a-z]?(?=[ _-])"
+)
+"""The id at the beginning of a note's name: `202401051530 Tap`, `2024-01-05 Tap`, `21a3 Tap`."""
 _NOT_IN_A_HEADING = lazy_pattern(r"(?:[\[\]#|^\s]|%%)+")
 
 
@@ -92,6 +101,12 @@ def note_name(path: str) -> str:
     return strip_suffix(path.rpartition("/")[2])
 
 
+def note_id(name: str) -> str | None:
+    """The id at the beginning of a note's name, if more follows."""
+    found = _ID.match(name)
+    return found[0] if found and found.end() < len(name) else None
+
+
 def link_key(target: str) -> str:
     """What a link's target is looked up by; empty for a folder (`Folder/`) and for the note
     itself.
@@ -137,7 +152,7 @@ class LinkName(NamedTuple):
     """
 
     path: str
-    kind: Literal["note", "file", "alias", "title"]
+    kind: NameKind
     spelled: str
 
 
@@ -152,11 +167,8 @@ class ResolvedTarget(NamedTuple):
     target: str | None
     status: "ReferenceStatus | None"
     candidates: tuple[str, ...] = ()
-    via: Literal["alias", "title"] | None = None
+    via: OtherName | None = None
     reason: str | None = None
-
-
-_OTHER_NAMES: tuple[Literal["alias", "title"], ...] = ("alias", "title")
 
 
 class _Rank(NamedTuple):
@@ -205,12 +217,14 @@ def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> ResolvedTa
 
 
 def _resolve_other_name(target: str, names: Sequence[LinkName]) -> ResolvedTarget:
-    """The note with this alias, else with this title."""
+    """The note with this alias, else with this title, else the only one with this id."""
     wanted = fold_name(target)
-    for kind in _OTHER_NAMES:
+    for kind in OTHER_NAMES:
         paths = {
             name.path for name in names if name.kind == kind and fold_name(name.spelled) == wanted
         }
+        if kind == "id" and len(paths) > 1:
+            break
         if paths:
             ranked = sorted(_Rank(False, False, False, len(path), path) for path in paths)
             return _choose(ranked)._replace(via=kind)

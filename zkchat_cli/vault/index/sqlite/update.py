@@ -20,7 +20,7 @@ from zkchat_cli.vault.index.sqlite.link_targets import stage_each
 from zkchat_cli.vault.index.sqlite.word_tables import IndexedTexts, WordTables
 from zkchat_cli.vault.index.values import KnownNote, NoteContent, chunk_key
 from zkchat_cli.vault.links.name_suggestions import character_pairs
-from zkchat_cli.vault.links.wikilinks import LinkName, link_key
+from zkchat_cli.vault.links.wikilinks import OTHER_NAMES, LinkName, link_key
 from zkchat_cli.vault.note_chunks import estimate_size
 
 # Chunks written together: FTS5 is a quarter faster without other statements between its rows
@@ -30,6 +30,8 @@ DAY_FIRST = "day"
 _NOTE_COLUMNS = "mtime_ns, ctime_ns, size, hash, title, aliases, tags"
 # Attachments have their own kind, and are not suggested for a misspelt name
 _ATTACHMENT: Literal["file"] = "file"
+# Kinds of names that are never suggested for a misspelt one
+_WITHOUT_PAIRS = (_ATTACHMENT, "id")
 
 
 class _ChunkRow(NamedTuple):
@@ -253,12 +255,12 @@ class SqliteIndexUpdate:
         known = {} if self._is_new else self._names_of(path)
         for row in sorted(known.keys() - wanted):
             self._execute("DELETE FROM names WHERE rowid = ?", (known[row],))
-            if row.kind != _ATTACHMENT:
+            if row.kind not in _WITHOUT_PAIRS:
                 sql = "INSERT INTO name_pairs (name_pairs, rowid, pairs) VALUES ('delete', ?, ?)"
                 self._execute(sql, (known[row], _pairs(row.spelled)))
         for row in sorted(wanted - known.keys()):
             rowid = self._execute("INSERT INTO names VALUES (?, ?, ?, ?)", row).lastrowid
-            if row.kind != _ATTACHMENT:
+            if row.kind not in _WITHOUT_PAIRS:
                 sql = "INSERT INTO name_pairs (rowid, pairs) VALUES (?, ?)"
                 self._execute(sql, (rowid, _pairs(row.spelled)))
         self._changed_keys.update(row.key for row in known.keys() ^ wanted)
@@ -310,7 +312,7 @@ class SqliteIndexUpdate:
 
 def _name_key(name: LinkName) -> str:
     """What links that use this name are looked up by."""
-    return link_key(name.spelled if name.kind in ("alias", "title") else name.path)
+    return link_key(name.spelled if name.kind in OTHER_NAMES else name.path)
 
 
 def _pairs(name: str) -> str:
