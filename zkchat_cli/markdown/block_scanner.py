@@ -10,6 +10,21 @@ markdown-it; docs/reference/markdown.md lists what is read as Obsidian reads it.
 import re
 from typing import Literal, NamedTuple
 
+from zkchat_cli.markdown.block_marks import (
+    CODE_INDENT,
+    FENCE,
+    HEADING,
+    RULE,
+    begins_leaf,
+    behind_quote_mark,
+    content_begin,
+    expand_tabs,
+    is_quote_mark,
+    item_marker,
+    may_interrupt,
+    text_begin,
+    written_position,
+)
 from zkchat_cli.markdown.html_blocks import html_block_end
 from zkchat_cli.markdown.tables import is_delimiter_of
 from zkchat_cli.text.patterns import lazy_pattern
@@ -56,28 +71,17 @@ class Fence(NamedTuple):
     nested: bool
 
 
-# The mark of a list item, as a part of other patterns
-LIST_MARKER = r"(?:[-*+]|[0-9]{1,9}[.)])"
 # An open container is the columns by which a list item's content is indented, or this
 _QUOTE = 0
-# Columns from which on an indented line is code
-_CODE_INDENT = 4
 _BLANKS = " \t\r"
 _PARAGRAPH = ScannedLine("paragraph")
 _NEXT_OF_PARAGRAPH = ScannedLine("paragraph", continues=True)
 _BLANK = ScannedLine("blank")
 # First characters of lines that may be more than a line of a paragraph
 _MAY_BEGIN_BLOCK = frozenset(" \t\r>-+*#=_`~|:[<0123456789")
-_MAY_BEGIN_ITEM = frozenset("-+*0123456789")
 _MAY_BEGIN_CONTAINER = frozenset(">-+*0123456789")
 _MAY_BEGIN_LEAF = frozenset("#`~*-_<[")
-_CONTAINER_MARKS = lazy_pattern(r"[ \t>*+\-0-9.)]*+")
-_SPACES = lazy_pattern(" *+")
-_ITEM = lazy_pattern(rf"{LIST_MARKER}(?= |$)")
-_FENCE = lazy_pattern(r"`{3,}(?=[^`]*+$)|~{3,}")
-_HEADING = lazy_pattern(r"(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = lazy_pattern(r"(=+|-+)$")
-_RULE = lazy_pattern(r"(?:(?:\*[ \t]*+){3,}|(?:-[ \t]*+){3,}|(?:_[ \t]*+){3,})$")
 _DEFINITION = lazy_pattern(r"\[[^\[\]]++\]:")
 
 _Leaf = Literal["none", "paragraph", "definition", "fence", "html", "table"]
@@ -153,7 +157,7 @@ class BlockScanner:
         text = line.rstrip(_BLANKS)
         has_tabs = "\t" in text
         if has_tabs:
-            text = _expand_tabs(text)
+            text = expand_tabs(text)
         place = self._continue_containers(text)
         scanned = self._scan_in_leaf(text, place)
         if scanned is None:
@@ -162,12 +166,12 @@ class BlockScanner:
             else:
                 scanned = self._scan_text(text, place)
         if has_tabs:
-            return scanned._replace(start=_written_position(line, scanned.start))
+            return scanned._replace(start=written_position(line, scanned.start))
         return scanned
 
     def _continue_containers(self, text: str) -> _Place:
         """Read the marks and the indentation of the open containers that the line continues."""
-        first = _text_begin(text, 0)
+        first = text_begin(text, 0)
         if not self._containers:
             return _Place(0, first, 0, 0)
         at = 0
@@ -176,9 +180,9 @@ class BlockScanner:
         in_list = False
         for indent in self._containers:
             if indent == _QUOTE:
-                if not _is_quote_mark(text, at, first):
+                if not is_quote_mark(text, at, first):
                     break
-                at = _behind_quote_mark(text, first)
+                at = behind_quote_mark(text, first)
                 quotes += 1
             elif first - at >= indent or self._is_lenient_fence:
                 at = min(at + indent, first)
@@ -188,7 +192,7 @@ class BlockScanner:
             else:
                 at = first
             matched += 1
-            first = _text_begin(text, at)
+            first = text_begin(text, at)
         return _Place(at, first, matched, quotes, in_list)
 
     @property
@@ -219,7 +223,7 @@ class BlockScanner:
         """Scan a line of an open code block."""
         mark = self.fence.mark if self.fence else ""
         closes = (
-            (place.indent < _CODE_INDENT or self._lenient)
+            (place.indent < CODE_INDENT or self._lenient)
             and text.startswith(mark, place.first)
             and not text[place.first :].strip(mark[0])
         )
@@ -237,13 +241,13 @@ class BlockScanner:
 
     def _is_row(self, text: str, place: _Place) -> bool:
         """Whether a line below a table is one of its rows: any text that begins no other block."""
-        if place.first == len(text) or place.indent >= _CODE_INDENT:
+        if place.first == len(text) or place.indent >= CODE_INDENT:
             return False
-        begins = self._begins_container(text, place) or _begins_leaf(text, place.first)
+        begins = self._begins_container(text, place) or begins_leaf(text, place.first)
         return not (begins or html_block_end(text, place.first, in_paragraph=True))
 
     def _begins_container(self, text: str, place: _Place) -> bool:
-        return text[place.first] == ">" or _item_marker(text, place.first) is not None
+        return text[place.first] == ">" or item_marker(text, place.first) is not None
 
     def _end_leaf(self, place: _Place) -> ScannedLine:
         """Scan a blank line, which ends a paragraph and the quotes without their marks."""
@@ -261,7 +265,7 @@ class BlockScanner:
             opened = self._open_containers(text, place, in_paragraph=continued)
             if opened is not place:
                 return self._scan_leaf(text, opened)
-        if was_paragraph and place.indent >= _CODE_INDENT:
+        if was_paragraph and place.indent >= CODE_INDENT:
             return self._continue_paragraph(text, place, is_lazy=not is_inside)
         if continued and (ended := self._scan_below_paragraph(text, place)):
             return ended
@@ -272,15 +276,15 @@ class BlockScanner:
 
     def _open_containers(self, text: str, place: _Place, *, in_paragraph: bool) -> _Place:
         """Open the quotes and list items that begin in a line."""
-        while place.first < len(text) and place.indent < _CODE_INDENT:
+        while place.first < len(text) and place.indent < CODE_INDENT:
             if text[place.first] == ">":
                 indent = _QUOTE
-                at = _behind_quote_mark(text, place.first)
+                at = behind_quote_mark(text, place.first)
             else:
-                marker = _item_marker(text, place.first)
-                if not marker or (in_paragraph and not _may_interrupt(marker)):
+                marker = item_marker(text, place.first)
+                if not marker or (in_paragraph and not may_interrupt(marker)):
                     break
-                at = _content_begin(text, marker.end())
+                at = content_begin(text, marker.end())
                 # An item without text has its content one column behind the marker
                 indent = max(at, marker.end() + 1) - place.at
             del self._containers[place.matched :]
@@ -288,7 +292,7 @@ class BlockScanner:
             in_paragraph = False
             is_item = indent != _QUOTE
             quotes = place.quotes + (not is_item)
-            first = _text_begin(text, at)
+            first = text_begin(text, at)
             begins_item = is_item or place.begins_item
             place = _Place(at, first, place.matched + 1, quotes, place.in_list, begins_item)
         return place
@@ -309,13 +313,13 @@ class BlockScanner:
     def _interrupts_paragraph(self, text: str, first: int) -> bool:
         if text[first] not in _MAY_BEGIN_LEAF:
             return False
-        if _begins_leaf(text, first) or _DEFINITION.match(text, first):
+        if begins_leaf(text, first) or _DEFINITION.match(text, first):
             return True
         return html_block_end(text, first, in_paragraph=True) is not None
 
     def _continue_paragraph(self, text: str, place: _Place, *, is_lazy: bool) -> ScannedLine:
         """Scan the next line of a paragraph; a lazy one has not the marks of its containers."""
-        may_be_header = not is_lazy and place.indent < _CODE_INDENT
+        may_be_header = not is_lazy and place.indent < CODE_INDENT
         self._above = text[place.first :] if may_be_header else ""
         return ScannedLine("paragraph", place.first, place.quotes, 0, place.in_list, continues=True)
 
@@ -328,17 +332,17 @@ class BlockScanner:
         kind: LineKind
         if first == len(text):
             kind = "item" if self._is_empty_item else "blank"
-        elif place.indent >= _CODE_INDENT:
+        elif place.indent >= CODE_INDENT:
             kind = "indented"
         elif text[first] not in _MAY_BEGIN_LEAF:
             kind = self._open_paragraph(text, place)
-        elif heading := _HEADING.match(text, first):
+        elif heading := HEADING.match(text, first):
             kind = "heading"
             level = len(heading[1])
-        elif fence := _FENCE.match(text, first):
+        elif fence := FENCE.match(text, first):
             kind = self._leaf = "fence"
             self.fence = Fence(fence[0], nested=bool(self._containers))
-        elif _RULE.match(text, first):
+        elif RULE.match(text, first):
             kind = "rule"
         elif html := html_block_end(text, first, in_paragraph=False):
             kind = self._open_html(text, first, html.end)
@@ -358,69 +362,3 @@ class BlockScanner:
             return "definition"
         self._leaf = "paragraph"
         return "item" if place.begins_item else "paragraph"
-
-
-def _begins_leaf(text: str, first: int) -> bool:
-    """Whether a heading, a code block or a rule begins here, even within a paragraph."""
-    match text[first]:
-        case "#":
-            return _HEADING.match(text, first) is not None
-        case "`" | "~":
-            return _FENCE.match(text, first) is not None
-        case "*" | "-" | "_":
-            return _RULE.match(text, first) is not None
-    return False
-
-
-def _text_begin(text: str, at: int) -> int:
-    """The position of the next character that is not a space."""
-    if not text.startswith(" ", at):
-        return at
-    spaces = _SPACES.match(text, at)
-    return spaces.end() if spaces else at
-
-
-def _is_quote_mark(text: str, at: int, first: int) -> bool:
-    return first - at < _CODE_INDENT and text.startswith(">", first)
-
-
-def _behind_quote_mark(text: str, mark: int) -> int:
-    """Where the content of a quote begins: a space behind its mark belongs to the mark."""
-    return mark + 2 if text.startswith(" ", mark + 1) else mark + 1
-
-
-def _content_begin(text: str, marker_end: int) -> int:
-    """Where the content of a list item begins; behind more than four spaces it is code."""
-    first = _text_begin(text, marker_end)
-    return first if first - marker_end <= _CODE_INDENT else marker_end + 1
-
-
-def _item_marker(text: str, at: int) -> re.Match[str] | None:
-    """The marker of a list item that begins here; `- - -` is a rule."""
-    if text[at] not in _MAY_BEGIN_ITEM:
-        return None
-    marker = _ITEM.match(text, at)
-    return None if marker and _begins_leaf(text, at) else marker
-
-
-def _may_interrupt(marker: re.Match[str]) -> bool:
-    """Whether the list item may begin within a paragraph: with text, and only a list from 1 on."""
-    number = marker[0][:-1]
-    return marker.end() < len(marker.string) and (not number or int(number) == 1)
-
-
-def _expand_tabs(text: str) -> str:
-    """The text with spaces in place of the tabs before and between the marks of containers."""
-    marks = _CONTAINER_MARKS.match(text)
-    end = marks.end() if marks else 0
-    return text[:end].expandtabs(_CODE_INDENT) + text[end:]
-
-
-def _written_position(line: str, column: int) -> int:
-    """The position in a line that is in this column when its tabs are expanded."""
-    at = 0
-    reached = 0
-    while reached < column and at < len(line):
-        reached += _CODE_INDENT - reached % _CODE_INDENT if line[at] == "\t" else 1
-        at += 1
-    return at

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from zkchat_cli.markdown import inline
-from zkchat_cli.markdown.block_scanner import LIST_MARKER, BlockScanner, ScannedLine
+from zkchat_cli.markdown.block_marks import LIST_MARKER
+from zkchat_cli.markdown.block_scanner import BlockScanner, ScannedLine
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import split_sentences
 

@@ -199,7 +199,7 @@ class _MarkupReader:
         self._code.append((first, self._line))
 
     def _read_inline(self, begin: int, end: int, line: int, *, at_start: bool = False) -> None:
-        """Read the links and tags of lines of which the first has this number."""
+        """Read the links and tags of some lines; `line` is the number of the first."""
         self._resume = begin
         counted = begin
         for token in self._inline.read(begin, end, at_start=at_start):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import VaultError, nearest_names
-from zkchat_cli.markdown.block_scanner import LIST_MARKER
+from zkchat_cli.markdown.block_marks import LIST_MARKER
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from zkchat_cli.llm.offline.quoted_lists import COLONS, CUT, QuotedList, read_item
 from zkchat_cli.markdown import inline
-from zkchat_cli.markdown.block_scanner import LIST_MARKER
+from zkchat_cli.markdown.block_marks import LIST_MARKER
 from zkchat_cli.markdown.blocks import (
     GAP,
     MarkdownBlock,

@@ -7,7 +7,7 @@ Pure.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from zkchat_cli.markdown.block_scanner import LIST_MARKER
+from zkchat_cli.markdown.block_marks import LIST_MARKER
 from zkchat_cli.markdown.blocks import MarkdownBlock
 from zkchat_cli.text.patterns import lazy_pattern
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
-from zkchat_cli.markdown.block_scanner import LIST_MARKER
+from zkchat_cli.markdown.block_marks import LIST_MARKER
 from zkchat_cli.models.notes import IndexReport
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
