@@ -273,6 +273,8 @@ class MemoryVectors(PassageVectors):
 class MemoryStore(SessionStore):
     """Everything is lost with the object."""
 
+    sharing = None
+
     def __init__(self, data: _Data | None = None) -> None:
         self._data = data or _Data()
         self.write_error: StoreUnwritable | None = None

@@ -55,6 +55,24 @@ def test_a_conversation_on_the_server_is_asked_continued_listed_and_searched(
     assert (status["server"]["user"], status["server"]["sees_all"]) == (f"tester/{user}", False)
 
 
+def test_a_conversation_is_shared_and_no_longer_shared(
+    zkchat: Program, on_server: Program, postgres: PostgresServer
+) -> None:
+    id_ = on_server("ask", "What is a filter?", "--json").json["conversation_id"]
+    on_server("memory", "add", "the rent is 950 euros", "--key", "rent", "--shared")
+    shared = on_server("sessions", "share", id_, "--with", "alice", "--write", "--json").json
+    assert shared["shared_with"] == [{"user": "tester/alice", "write": True}]
+    on_server.env["ZKCHAT_STORE__USER"] = "alice"
+    assert [each["id"] for each in on_server("sessions", "list", "--json").json] == [id_]
+    assert [each["key"] for each in on_server("memory", "list", "--json").json] == ["rent"]
+    assert on_server("sessions", "unshare", id_).exit_status == 3
+    assert on_server("sessions", "share", id_, "--write").exit_status == 2
+    del on_server.env["ZKCHAT_STORE__URL"]
+    on_server("ask", "What is a filter?")
+    refused = on_server("sessions", "share", id_, "--all")
+    assert refused.exit_status == 2 and "store.url" in refused.err
+
+
 def test_a_store_is_set_up_once_and_says_how_before(
     zkchat: Program, postgres: PostgresServer
 ) -> None:

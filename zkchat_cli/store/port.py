@@ -277,12 +277,47 @@ class PassageVectors(Protocol):
         ...
 
 
+class SharedWith(NamedTuple):
+    """Somebody who sees a conversation of the user; None is everybody who uses the store."""
+
+    user: str | None
+    may_write: bool
+
+
+class ConversationSharing(Protocol):
+    """With whom the user shares conversations, in a store that several people use."""
+
+    def share(
+        self, conversation_id: str, user: str | None, *, may_write: bool
+    ) -> tuple[SharedWith, ...]:
+        """Let somebody (None: everybody) read the conversation, or continue it, too. Returns all
+        with whom it is shared then. Raises StoreError if it is somebody else's.
+        """
+        ...
+
+    def unshare(self, conversation_id: str, user: str | None) -> tuple[SharedWith, ...]:
+        """Take that back for a user, or for all (None). Returns with whom it is still shared."""
+        ...
+
+    def share_fact(self, vault: str, key: str, *, shared: bool) -> bool:
+        """Let everybody read the user's fact with this key, or nobody else any more. Returns
+        whether there is one.
+        """
+        ...
+
+    def shared_with(self, conversation_id: str) -> tuple[SharedWith, ...]:
+        """With whom it is shared, as far as the user may know."""
+        ...
+
+
 class SessionStore(ConversationLog, Protocol):
     """Everything that is stored, as a session uses it. Threads may share it."""
 
     facts: FactStore
     prompts: PromptArchive
     vectors: PassageVectors
+    sharing: ConversationSharing | None
+    """None for a store of one person."""
     write_error: StoreUnwritable | None
     """Why nothing can be stored; None if it can."""
 

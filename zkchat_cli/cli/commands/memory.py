@@ -54,6 +54,9 @@ def add(
             help="The fact's subject; an older fact with the same key is replaced.",
         ),
     ] = "",
+    shared: Annotated[
+        bool, Option("--shared", help="Everybody who uses the store on the server sees it.")
+    ] = False,
 ) -> None:
     """Remember a fact. It replaces an older one with the same key."""
     from zkchat_cli.memory.facts import MAX_FACT
@@ -64,7 +67,14 @@ def add(
         # Longer than any fact, so that one which is too long is refused
         fact = sys.stdin.buffer.read(8 * MAX_FACT).decode("utf-8", "replace")
     with ctx.open_app() as app:
+        sharing = app.store.sharing
+        if shared and sharing is None:
+            raise UsageError(
+                "a fact in a file cannot be shared", "Set store.url to a PostgreSQL server."
+            )
         stored, replaced = app.session().memory.remember(fact, key=key)
+        if shared and sharing is not None:
+            sharing.share_fact(str(app.vault.root), stored.key, shared=True)
     document = {
         **_fact_document(stored),
         "replaced": _fact_document(replaced) if replaced else None,

@@ -1,4 +1,4 @@
-"""Stored conversations: list, read, search, rename, delete and draw them."""
+"""Stored conversations: list, read, search, share, rename, delete and draw them."""
 
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,10 @@ from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.words import replace_surrogates
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from zkchat_cli.models.messages import ZkChatMessage
+    from zkchat_cli.store.port import ConversationSharing, SessionStore, SharedWith
 
 ORDER = 40
 COMMAND = command_group("Stored conversations.")
@@ -174,6 +177,74 @@ def delete(
         store.delete(*(each.id for each in selected))
     deleted = (f"Deleted {each.id}: {display_title(each)}" for each in selected)
     ctx.print_result({"deleted": [each.id for each in selected]}, "\n".join(deleted))
+
+
+@command(
+    COMMAND,
+    *options.NOTES,
+    examples=["zkchat sessions share 3f2a --with bob", "zkchat sessions share 3f2a --all --write"],
+)
+def share(
+    ctx: CommandContext,
+    id_: options.IdArgument,
+    user: Annotated[
+        str, Option("--with", metavar="USER", help="Who may read it: a user of the server.")
+    ] = "",
+    everybody: Annotated[
+        bool, Option("--all", help="Everybody who uses the store may read it.")
+    ] = False,
+    write: Annotated[bool, Option("--write", help="They may continue it, too.")] = False,
+) -> None:
+    """Share a conversation on a server, or list with whom it is shared."""
+    if user and everybody:
+        raise UsageError("--with and --all exclude each other", "Leave one of them out.")
+    with ctx.open_store() as (store, root):
+        sharing = _required_sharing(store)
+        conversation = store.find(id_, root)
+        if user or everybody:
+            shared = sharing.share(conversation.id, user or None, may_write=write)
+        elif write:
+            raise UsageError("--write needs --with or --all", "Name who may continue it.")
+        else:
+            shared = sharing.shared_with(conversation.id)
+    _print_shared(ctx, conversation.id, shared)
+
+
+@command(COMMAND, *options.NOTES, examples=["zkchat sessions unshare 3f2a"])
+def unshare(
+    ctx: CommandContext,
+    id_: options.IdArgument,
+    user: Annotated[
+        str, Option("--with", metavar="USER", help="Only this user; everybody if left out.")
+    ] = "",
+) -> None:
+    """Stop sharing a conversation."""
+    with ctx.open_store() as (store, root):
+        conversation = store.find(id_, root)
+        shared = _required_sharing(store).unshare(conversation.id, user or None)
+    _print_shared(ctx, conversation.id, shared)
+
+
+def _required_sharing(store: "SessionStore") -> "ConversationSharing":
+    if store.sharing is None:
+        raise UsageError(
+            "conversations in a file cannot be shared",
+            "Set store.url to a PostgreSQL server, or give somebody an export: zkchat context "
+            "export",
+        )
+    return store.sharing
+
+
+def _print_shared(
+    ctx: CommandContext, conversation_id: str, shared: "Sequence[SharedWith]"
+) -> None:
+    users = [{"user": each.user, "write": each.may_write} for each in shared]
+    listed = ", ".join(
+        f"{each.user or 'everybody'} ({'read and write' if each.may_write else 'read'})"
+        for each in shared
+    )
+    text = f"{conversation_id} is shared with {listed}." if listed else "It is not shared."
+    ctx.print_result({"conversation_id": conversation_id, "shared_with": users}, text)
 
 
 @command(

@@ -81,14 +81,6 @@ class PostgresFactStore(FactStore):
             db.execute(_INSERT, row | {"checksum": _checksum(row)})
             return replaced
 
-    def share(self, vault: str, key: str, *, shared: bool) -> bool:
-        """Let everybody read the user's fact with this key, or nobody else any more. Returns
-        whether there is one.
-        """
-        with self._connection.writing("share a fact") as db:
-            query = f"UPDATE fact SET shared = %s WHERE {_MINE} AND ended_at IS NULL"
-            return db.execute(query, (shared, vault, key)).rowcount > 0
-
     def forget(self, vault: str, key: str) -> Fact | None:
         with self._connection.writing("forget") as db:
             fact = _read_one(db, vault, key)

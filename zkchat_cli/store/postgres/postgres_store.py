@@ -31,6 +31,7 @@ from zkchat_cli.store.postgres.postgres_connection import PostgresConnection
 from zkchat_cli.store.postgres.restore import restore
 from zkchat_cli.store.postgres.sent_prompts import PostgresPromptArchive
 from zkchat_cli.store.postgres.server_address import ServerAddress
+from zkchat_cli.store.postgres.shares import PostgresSharing
 from zkchat_cli.text.word_lists import ENGLISH
 
 _HEAD = "head_id = %s, updated_at = %s, changed_at = clock_timestamp()"
@@ -50,6 +51,7 @@ class PostgresStore(SessionStore):
         self.facts = PostgresFactStore(connection)
         self.prompts = PostgresPromptArchive(connection)
         self.vectors = PostgresPassageVectors(connection)
+        self.sharing = PostgresSharing(connection)
 
     @classmethod
     def open(cls, address: ServerAddress, folder: Path | None = None) -> "PostgresStore":

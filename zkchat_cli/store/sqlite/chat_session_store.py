@@ -44,6 +44,8 @@ class ChatSessionStore(SessionStore):
     next. Threads may share it.
     """
 
+    sharing = None
+
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
         self.facts = SqliteFactStore(connection)
