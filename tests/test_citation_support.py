@@ -4,7 +4,12 @@ import pytest
 from factories import chunk
 
 from zkchat_cli.citations.sources import CitableSources
-from zkchat_cli.citations.support import Evidence, judge_by_meaning, judge_support
+from zkchat_cli.citations.support import (
+    Evidence,
+    judge_by_meaning,
+    judge_support,
+    score_support,
+)
 from zkchat_cli.citations.verify import verify_citations
 
 HOUSE = chunk(
@@ -123,3 +128,19 @@ def test_a_verified_quotation_of_two_sentences_supports_itself() -> None:
         f"“{quote}” is no longer true for leap years [1].", CitableSources([note])
     ).citations
     assert citation.support != "supports"
+
+
+def test_what_no_source_has_lowers_the_score_of_a_sentence() -> None:
+    sentences = [
+        "The house in Bergen was painted red in 1950.",
+        "The house in Bergen was painted red by a famous painter.",
+        "The house in Bergen was painted red in 1934 by Edvard Holm.",
+    ]
+    scores = [score_support(sentence, [Evidence(HOUSE)]) for sentence in sentences]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == len(scores)
+
+
+def test_many_numbers_that_no_source_has_are_not_supported() -> None:
+    invented = "Olsen's 37 heat pumps in Oslo and Tromso ran for 4,380 hours at 71 percent in 2019."
+    assert judge_support(invented, [Evidence(HOUSE)]) == "does_not_support"

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from heapq import nlargest
 
 from zkchat_cli.citations.claims.clause_comparison import ClauseComparison, Comparison
+from zkchat_cli.citations.claims.coverage_score import coverage_score
 from zkchat_cli.citations.claims.measure import Measure
 from zkchat_cli.citations.claims.measure_comparison import MeasureMatch, compare_measures
 from zkchat_cli.citations.claims.polarity_words import OBJECT_PRONOUNS, PRONOUNS
@@ -20,12 +21,14 @@ from zkchat_cli.citations.claims.sentence_reader import (
     Clause,
     SentenceReading,
     text_keys,
+    word_key,
 )
 from zkchat_cli.citations.claims.word_keys import shared_keys
 from zkchat_cli.citations.nearest_words import BLOCK_BORDER
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models.citations import Support
 from zkchat_cli.models.notes import ContentChunk, Similarities
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.languages import CHINESE, CLEAR_LEAD
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import split_sentences
@@ -36,6 +39,7 @@ from zkchat_cli.text.words import (
     find_cjk,
     language_of,
     terms,
+    written_words,
 )
 from zkchat_cli.vault.search.windows import split_windows
 
@@ -43,6 +47,17 @@ from zkchat_cli.vault.search.windows import split_windows
 HARDLY = 0.3
 # Share of a clause that a sentence about the same has
 ABOUT_SAME = 0.5
+# Share of a clause from which on a sentence is read, which may have other forms of its words
+MAY_BE_SAME = 0.3
+# Share of a whole claim that such a sentence has
+SHARED_WITH_CLAIM = 0.2
+# Share of its words in the whole note below which no part of a claim is compared
+MOSTLY_UNKNOWN = 0.45
+# Score below which a sentence with unknown numbers is supported in 3 of 100 cases
+UNLIKELY = -0.8
+_FEW_NUMBERS = 2
+# What a contradiction takes from the score of a sentence
+CONTRARY = 0.2
 # Cosine with every part of a note below which a sentence is about something else: right in 94 of
 # 100 cases
 DISTANT = 0.3
@@ -87,6 +102,11 @@ class Evidence:
         return self.name_keys.union(*(sentence.all_keys for sentence in self.sentences))
 
     @cached_property
+    def measures(self) -> list[Measure]:
+        """All its quantities."""
+        return [each for one in self.sentences for each in one.reading.measures]
+
+    @cached_property
     def sentences(self) -> "list[_SourceSentence]":
         """The sentences of the paragraphs, list items, rows and headings."""
         found: list[_SourceSentence] = []
@@ -97,20 +117,23 @@ class Evidence:
         return found
 
     def _read_block(self, text: str) -> "Iterator[_SourceSentence]":
-        """The sentences of a block, each with the one before it."""
-        before: _SourceSentence | None = None
+        """The sentences of a block, each with those that a pronoun in it can refer to."""
+        before: tuple[_SourceSentence, ...] = ()
         for written in split_sentences(text):
-            before = _SourceSentence(written, self.language, before)
-            yield before
+            sentence = _SourceSentence(written, self.language, before)
+            yield sentence
+            before = (*before[:1], sentence)
 
 
 @dataclass(frozen=True)
 class _SourceSentence:
-    """A sentence of a source, as it is written, and the one before it in its block."""
+    """A sentence of a source, as it is written, and the first one of its block and the one before
+    it.
+    """
 
     text: str
     language: str
-    before: "_SourceSentence | None"
+    before: "tuple[_SourceSentence, ...]"
 
     @cached_property
     def all_keys(self) -> frozenset[str]:
@@ -124,21 +147,18 @@ class _SourceSentence:
     @cached_property
     def subject(self) -> frozenset[str]:
         """What a pronoun means, or a subject that is not written: that of the sentence before."""
-        words = self.reading.words
-        if self.before is None or not words:
+        words = written_words(fold(self.text))
+        if not self.before or not words:
             return frozenset()
-        first = words[0]
-        is_bare = self.language in _BARE_VERBS and bool(first.key)
-        has_pronoun = any(word.text in OBJECT_PRONOUNS for word in words)
-        if first.text in PRONOUNS or has_pronoun or is_bare:
-            return self.before.topic
+        is_bare = self.language in _BARE_VERBS and bool(word_key(words[0], self.language)[0])
+        if words[0] in PRONOUNS or is_bare or not OBJECT_PRONOUNS.isdisjoint(words):
+            return frozenset[str]().union(*(each.topic for each in self.before))
         return frozenset()
 
     @cached_property
     def topic(self) -> frozenset[str]:
-        """Its subject, and that of the first sentence of its block."""
-        own = self.subject or first_phrase(self.reading.words, self.language)
-        return own | self.before.topic if self.before else own
+        """Its subject, as far as it is written."""
+        return first_phrase(self.reading.words, self.language)
 
 
 @dataclass(frozen=True)
@@ -165,18 +185,42 @@ class _JudgedSentence:
 
     @cached_property
     def shared(self) -> float:
-        """The share of its words that the sources have."""
-        keys = self.reading.keys
-        return len(shared_keys(keys, self.known)) / len(keys)
+        """The share of its words, also of those in quantities, that the sources have."""
+        keys = text_keys(self.plain, self.language)
+        found = frozenset[str]().union(*(shared_keys(keys, each.keys) for each in self.sources))
+        return len(found) / max(1, len(keys))
 
     @cached_property
     def similar(self) -> list[_SourceSentence]:
-        """The sentences of the sources that share most words with the claim."""
+        """The sentences of the sources that share most words with the claim, if these can be about
+        the same as one of its clauses.
+        """
         keys = self.reading.keys
+        parts = [clause.keys or keys for clause in self.reading.clauses]
+        least = SHARED_WITH_CLAIM * len(keys)
         every = [each for source in self.sources for each in source.sentences]
-        counted = [(len(keys & each.all_keys), -index) for index, each in enumerate(every)]
-        best = nlargest(_MOST_SIMILAR, counted)
-        return [every[-index] for count, index in best if count > 0]
+        counted: list[tuple[int, int]] = []
+        for index, each in enumerate(every):
+            shared = keys & each.all_keys
+            if len(shared) >= least and any(_may_be_same(part, shared) for part in parts):
+                counted.append((len(shared), -index))
+        return [every[-index] for _, index in nlargest(_MOST_SIMILAR, counted)]
+
+    @cached_property
+    def score(self) -> float:
+        """How much of it the sources have."""
+        keys = [each.all_keys for source in self.sources for each in source.sentences]
+        names = [source.name_keys for source in self.sources]
+        measures = [each for source in self.sources for each in source.measures]
+        return coverage_score(self.reading, [*keys, *names], measures)
+
+    @property
+    def invents_numbers(self) -> bool:
+        """Whether it has so many numbers and names that no source has that it is hardly ever
+        supported.
+        """
+        numbers = {key for key in text_keys(self.plain, self.language) if key.isdigit()}
+        return len(numbers - self.known) >= _FEW_NUMBERS and self.score < UNLIKELY
 
     def judged(self) -> Support:
         """The verdict by all its clauses: the worst one."""
@@ -205,11 +249,12 @@ class _JudgedSentence:
 
     def _nearest(self, clause: Clause, keys: frozenset[str]) -> list[_SourceSentence]:
         """The sentences that share most of a clause, if this is enough of it."""
-        scores = [_count_shared(clause, keys, each) for each in self.similar]
+        near = [each for each in self.similar if _may_be_same(keys, each.all_keys)]
+        scores = [_count_shared(clause, keys, each) for each in near]
         most = max(scores, default=0)
         if most < ABOUT_SAME * len(keys):
             return []
-        pairs = zip(self.similar, scores, strict=True)
+        pairs = zip(near, scores, strict=True)
         return [each for each, score in pairs if score == most][:_MOST_RIVALS]
 
     def _comparison(
@@ -220,6 +265,10 @@ class _JudgedSentence:
             self.reading, clause, source.reading, subject, self.known, measures
         )
         return comparison.compare()
+
+
+def _may_be_same(keys: frozenset[str], others: frozenset[str]) -> bool:
+    return len(keys & others) >= MAY_BE_SAME * len(keys)
 
 
 def _count_shared(clause: Clause, keys: frozenset[str], source: _SourceSentence) -> float:
@@ -247,7 +296,11 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
         return "unclear"
     if statement.shared <= HARDLY:
         return "does_not_support" if _is_about_other(statement) else "unclear"
-    return statement.judged() if _is_in_language(plain, statement.language) else "unclear"
+    if not _is_in_language(plain, statement.language):
+        return "unclear"
+    verdict = statement.judged() if statement.shared >= MOSTLY_UNKNOWN else "unclear"
+    invents = verdict == "unclear" and statement.invents_numbers
+    return "does_not_support" if invents else verdict
 
 
 @lru_cache(maxsize=256)
@@ -257,6 +310,13 @@ def _is_in_language(plain: str, language: str) -> bool:
     if language not in counts:
         return bool(find_cjk(plain))
     return counts[language] + CLEAR_LEAD >= max(counts.values())
+
+
+def score_support(sentence: str, sources: Sequence[Evidence]) -> float:
+    """How likely sources support a sentence, for comparison with other sentences; 1 at most."""
+    statement = _JudgedSentence(to_plain_text(sentence), sources)
+    is_contrary = judge_support(sentence, sources) == "does_not_support"
+    return statement.score - CONTRARY * is_contrary
 
 
 def _is_dated_name(plain: str, sources: Iterable[Evidence]) -> bool:

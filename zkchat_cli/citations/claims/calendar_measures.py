@@ -75,6 +75,11 @@ def _months() -> dict[str, int]:
     return found
 
 
+def is_month(word: str) -> bool:
+    """Whether a folded word can be a month."""
+    return word in _months()
+
+
 def read_date(tokens: Sequence[MeasureToken], at: int) -> FoundDate | None:
     """The date that begins at a token."""
     token = tokens[at]

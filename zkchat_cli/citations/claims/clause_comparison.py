@@ -67,6 +67,8 @@ class ClauseComparison:
 
     def compare(self) -> Comparison:
         """The result, the cheapest contradictions first."""
+        if not self._can_decide:
+            return Comparison(contrary=False, complete=False)
         matches = [self._match(measure) for measure in self.clause.measures]
         relation = compare_relations(self.clause, self.source)
         if not self.source.is_question:
@@ -78,10 +80,20 @@ class ClauseComparison:
         complete = measured and relation.compared and self._has_all_words
         return Comparison(contrary=False, complete=complete and self._adds_nothing)
 
+    @cached_property
+    def _signed_keys(self) -> frozenset[str]:
+        """The keys of its words that have an opposite."""
+        return frozenset(word.key for word in self.clause.words if word.sign and word.key)
+
+    @property
+    def _can_decide(self) -> bool:
+        """Whether the sentence has enough of the clause to say it or the contrary."""
+        names = frozenset(names_keys(self.clause, self.source.language))
+        return self._has_all_words or self._is_about_same(self._signed_keys | names)
+
     def _is_contrary(self, relation: Relation) -> bool:
         """Whether the source says the opposite, or less."""
-        signed = frozenset(word.key for word in self.clause.words if word.sign and word.key)
-        if relation.contrary and self._is_about_same(signed):
+        if relation.contrary and self._is_about_same(self._signed_keys):
             return True
         if not relation.decides_negation and self._differs_in_negation():
             return True

@@ -1,9 +1,10 @@
 """Reads one quantity from a place in a text on: each method knows one way to write one."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from zkchat_cli.citations.claims import measure_words
-from zkchat_cli.citations.claims.calendar_measures import read_clock, read_date
+from zkchat_cli.citations.claims.calendar_measures import is_month, read_clock, read_date
 from zkchat_cli.citations.claims.exclusive_words import exclusive_word
 from zkchat_cli.citations.claims.measure import (
     CLOCK,
@@ -66,6 +67,13 @@ class MeasureReader:
 
     def token(self, at: int) -> MeasureToken | None:
         return self.tokens[at] if 0 <= at < len(self.tokens) else None
+
+    def may_begin(self, at: int) -> bool:
+        """Whether a quantity can begin with a token, which few words can."""
+        token = self.tokens[at]
+        if token.kind == "word":
+            return _may_begin(token.folded, self.spelled)
+        return token.kind != "mark"
 
     def made(self, kind: str, value: float, at: int, end: int) -> Measure:
         """A quantity of the tokens from `at` to `end`."""
@@ -348,3 +356,20 @@ class MeasureReader:
         if unit is None or unit[0].kind != TIME:
             return 0, at
         return unit[0].factor, unit[1] if noun_at == at else at
+
+
+@lru_cache(maxsize=16_384)
+def _may_begin(word: str, language: str) -> bool:
+    """Whether a quantity can begin with a folded word in this language."""
+    tables = (
+        _ARTICLES,
+        measure_words.BEFORE_FRACTIONS,
+        measure_words.fractions(),
+        measure_words.times_words(),
+        measure_words.ordinals(),
+    )
+    if any(word in table for table in tables) or word == "one" or is_month(word):
+        return True
+    if exclusive_word(word, "") or exclusive_word(word, "feira"):
+        return True
+    return spelled_number([word], 0, language) is not None

@@ -44,11 +44,12 @@ class MeasureToken(NamedTuple):
 def read_measure_tokens(text: str) -> list[MeasureToken]:
     """The tokens of a text. Hyphens and apostrophes only separate words."""
     found: list[MeasureToken] = []
+    is_ascii = text.isascii()
     for token in _TOKEN.finditer(text):
         # The separator's group is within that of the numeric date
         kind = "numeric" if token["numeric"] else str(token.lastgroup)
         written = token[0]
-        folded = fold(written) if kind == "word" else written
+        folded = written.lower() if is_ascii else fold(written)
         found.append(MeasureToken(kind, written, folded, *token.span()))
     return found
 

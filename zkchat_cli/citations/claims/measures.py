@@ -32,7 +32,9 @@ def read_measures(text: str, language: str) -> list[Measure]:
     at = 0
     behind = 0
     while at < len(reading.tokens):
-        measured = next(filter(None, (reader(reading, at) for reader in _READERS)), None)
+        measured = None
+        if reading.may_begin(at):
+            measured = next(filter(None, (reader(reading, at) for reader in _READERS)), None)
         if measured is None:
             at += 1
             continue

@@ -120,15 +120,19 @@ def _read_words(text: str, language: str) -> Iterator[Word]:
         elif find_cjk(written):
             yield from _cjk_words(written, found.start())
         else:
-            folded = fold(written).replace("’", "'").removesuffix("'s")
-            # The French preposition is no form of "avoir"
-            folded = "à" if written.lower() == "à" else folded
+            folded = _folded_word(written)
             is_capital = written[0].isupper()
             key, opposite = word_key(folded, language)
             if is_capital and found.start() > 1 and language != GERMAN and opposite:
                 # A name that is a word: "Petit"
                 key, opposite = folded, None
             yield Word(folded, key, opposite, found.start(), is_capital)
+
+
+@lru_cache(maxsize=16_384)
+def _folded_word(written: str) -> str:
+    """A word folded; the French preposition is no form of "avoir"."""
+    return "à" if written in ("à", "À") else fold(written).replace("’", "'").removesuffix("'s")
 
 
 def _cjk_words(run: str, start: int) -> Iterator[Word]:
@@ -285,13 +289,21 @@ def _join(first: Clause, second: Clause, language: str) -> Clause:
 
 def text_keys(text: str, language: str) -> frozenset[str]:
     """The keys of all words of a text, without reading it as sentences."""
+    return frozenset(ordered_keys(text, language))
+
+
+def ordered_keys(text: str, language: str) -> list[str]:
+    """The keys of all words of a text in its order."""
     if find_cjk(text):
         text = _CJK_NEGATION.sub("", text)
-    found: set[str] = set()
-    for term in terms(text):
-        clitic, apostrophe, rest = term.partition("'")
-        word = rest if f"{clitic}{apostrophe}" in _CLITICS else term.removesuffix("'s")
-        key, _ = word_key(word, language)
-        found.add(key)
-    found.discard("")
-    return frozenset(found)
+    keys = [_term_key(term, language) for term in terms(text)]
+    return [key for key in keys if key]
+
+
+@lru_cache(maxsize=16_384)
+def _term_key(term: str, language: str) -> str:
+    """The key of a term, without a French article or an English genitive."""
+    clitic, apostrophe, rest = term.partition("'")
+    word = rest if f"{clitic}{apostrophe}" in _CLITICS else term.removesuffix("'s")
+    key, _ = word_key(word, language)
+    return key
