@@ -89,7 +89,7 @@ def test_the_most_foreign_word_is_the_one_without_which_the_question_is_nearest(
 def test_each_signal_raises_the_probability() -> None:
     signals = ConfidenceSignals(similarity=0.5, covered=0.5, lead=0.1, least_loss=-0.03)
     # 1 / (1 + e^-x) with x = -1.91 + 2.29 * .5 + 1.4 * .5 + 6.39 * .1 - 14.52 * .03
-    assert math.isclose(signals.probability, 0.5346, abs_tol=0.001)
+    assert math.isclose(signals.probability(), 0.5346, abs_tol=0.001)
     for name in signals._fields:
         higher = signals._replace(**{name: getattr(signals, name) + 0.1})
-        assert higher.probability > signals.probability
+        assert higher.probability() > signals.probability()

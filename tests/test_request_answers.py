@@ -92,6 +92,34 @@ def test_answer_to_a_request(
     assert all(citation["valid"] for citation in reply["citations"])
 
 
+def test_a_table_of_a_note_is_shown_with_its_header(zkchat: Program) -> None:
+    rows = "".join(f"| job {i} | a\\|b | |\n" for i in range(12))
+    write_notes(zkchat.vault, {"Jobs.md": f"Some.\n\n| job | who | when |\n|--|:-:|--|\n{rows}"})
+    shown = zkchat("ask", "Mach eine Tabelle aus [[Jobs]]", "--answer-only").out
+    assert "| job | who | when |\n|---|---|---|\n| job 0 | a/b | [" in shown
+    assert "und 2 weitere in Jobs" in shown
+
+
+def test_columns_that_are_named_are_shown_whatever_they_are(zkchat: Program) -> None:
+    write_notes(zkchat.vault, {f"Web/{i}.md": "---\npublish: true\n---\nPage.\n" for i in range(2)})
+    shown = zkchat("ask", "make a table of the notes in Web with publish").out
+    assert "| 0 [1] | true |" in shown
+
+
+def test_a_translation_is_refused_with_an_outline_of_the_note(zkchat: Program) -> None:
+    said = zkchat("ask", "Übersetze die Notiz Starter ins Englische", "--answer-only").out
+    assert "kann nicht übersetzen" in said
+    assert "Gliederung von Starter mit den Kernsätzen:" in said
+
+
+def test_steps_come_from_the_list_whose_lead_in_fits(zkchat: Program) -> None:
+    pump = "# Pump\n\nFollow these steps to install the pump.\n\n1. Close the [valve](http://v).\n"
+    other = "# Boiler\n\n1. Install the pump and heat the boiler.\n2. Wait.\n3. Drink.\n"
+    write_notes(zkchat.vault, {"Pump.md": f"{pump}2. Turn it.\n", "Boiler.md": other})
+    said = zkchat("ask", "how do I install the pump?", "--answer-only").out
+    assert "1. “Close the valve.”" in said and "2. “Turn it.”" in said
+
+
 def test_long_list_is_cut_and_names_the_command_that_shows_all(zkchat: Program) -> None:
     answer = zkchat("ask", "list all notes with #wood").out
     assert "and 14 more: `zkchat vault list --tag wood`" in answer

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from zkchat_cli.text.languages import count_word_forms
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
+from zkchat_cli.text.word_lists import ENGLISH, FRENCH, FREQUENT_WORDS, GERMAN, PORTUGUESE, SPANISH
 from zkchat_cli.text.words import detect_language, is_filler, stopwords, terms
 
 # How long the words in a sentence may be
@@ -214,7 +214,8 @@ def _likely_languages(text: str) -> list[str]:
         languages = [each for each in PHRASES if _is_common(word, each)]
         for language in languages:
             counts[language] += _WORD_WEIGHT // len(languages)
-            counts[language] += word in _request_words(language)
+            # "o" is frequent in Portuguese, and only a word in Spanish
+            counts[language] += _tells_more(word, language)
     for language, letters in _LETTERS.items():
         if not letters.isdisjoint(text.lower()):
             counts[language] += 1
@@ -226,6 +227,10 @@ def _likely_languages(text: str) -> list[str]:
 def _is_common(word: str, language: str) -> bool:
     is_known = word in stopwords(language) or is_filler(word, language)
     return is_known or word in _request_words(language)
+
+
+def _tells_more(word: str, language: str) -> bool:
+    return word in FREQUENT_WORDS[language].split() or word in _request_words(language)
 
 
 @cache

@@ -9,13 +9,14 @@ from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, f
 from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, comparable_words
-from zkchat_cli.llm.offline.ranking import rank_passages
+from zkchat_cli.llm.offline.ranking import is_foreign, rank_passages
 from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.selection import select_quotes
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text import words
+from zkchat_cli.text.answer_phrases import PHRASES, language_for
 from zkchat_cli.text.request_phrases import RequestPhrases, request_phrases
 
 # Quotes about either side, and about both
@@ -50,8 +51,21 @@ def answer_with_comparison(
     both = both[:MOST_OF_BOTH]
     sides = [_side(name, found, both, similarities) for name in (request.left, request.right)]
     known = [side for side in sides if side.quotes]
+    if not both and len(known) < len(sides) and is_foreign(turn.question, found):
+        return _compare_nearest(request, turn, found, similarities)
     if not known and not both:
         return None
+    text = _format_sides(sides, both, turn)
+    is_whole = bool(both) or len(known) == len(sides)
+    return OfflineAnswer(text, "answer" if is_whole else "most_likely")
+
+
+def _format_sides(
+    sides: Sequence[ComparedSide], both: Sequence[RankedQuote], turn: AskedTurn
+) -> str:
+    """What is about both sides, then either side; one that is not known is named, unless something
+    is about both.
+    """
     phrases = request_phrases(turn.asked)
     parts = [f"{phrases.both}\n\n{_as_list(both)}"] if both else []
     for side in sides:
@@ -59,8 +73,33 @@ def answer_with_comparison(
             parts.append(f"{plain_name(side.name)}:\n\n{_as_list(side.quotes)}")
         elif not both:
             parts.append(f"{plain_name(side.name)}: {_why_missing(turn, phrases)}\n")
-    is_whole = bool(both) or len(known) == len(sides)
-    return OfflineAnswer("\n".join(parts), "answer" if is_whole else "most_likely")
+    return "\n".join(parts)
+
+
+def _compare_nearest(
+    request: NoteRequest,
+    turn: AskedTurn,
+    found: Sequence[QuoteSource],
+    similarities: Similarities | None,
+) -> OfflineAnswer | None:
+    """What is nearest in meaning to either side, in notes that have other words for it; None if
+    there is nothing to quote.
+    """
+    parts: list[str] = []
+    for name in (request.left, request.right):
+        ranked = rank_passages(analyze_question([_as_message(name)], 0), found, similarities)
+        complete = [quote for quote in ranked.all if quote.is_complete]
+        if complete:
+            quotes = select_quotes(complete, MOST_OF_A_SIDE)
+            parts.append(f"{plain_name(name)}:\n\n{_as_list(quotes)}")
+    if len(parts) < 2:
+        return None
+    not_sure = PHRASES[language_for(turn.asked, ())].not_sure
+    return OfflineAnswer(f"{not_sure}\n\n" + "\n".join(parts), "most_likely")
+
+
+def _as_message(text: str) -> PromptMessage:
+    return PromptMessage(role="user", content=text, kind="conversation", tokens=0)
 
 
 def _found_excerpts(turn: AskedTurn) -> list[QuoteSource]:
@@ -96,9 +135,7 @@ def _quotes_with(
     """The best passages with all words of a subject in them or in the headings above; with `both`,
     those with the words of both its sides in the passage itself.
     """
-    question = analyze_question(
-        [PromptMessage(role="user", content=subject, kind="conversation", tokens=0)], 0
-    )
+    question = analyze_question([_as_message(subject)], 0)
     ranked = rank_passages(question, excerpts, similarities)
     languages = words.detect_languages(excerpt.text for excerpt in excerpts)
     wanted = comparable_words(subject, languages)

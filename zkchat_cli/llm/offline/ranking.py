@@ -17,9 +17,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline.confidence import (
-    MIN_PROBABILITY,
+    ACROSS_LANGUAGES,
     MOST_LEADING,
     USUAL_LOSS,
+    WITHIN_A_LANGUAGE,
     ConfidenceSignals,
     lead_of_nearest_note,
     most_foreign_word,
@@ -36,6 +37,7 @@ from zkchat_cli.llm.offline.quotes import (
 from zkchat_cli.llm.offline.term_weights import Coverage, TermWeights, count_words, weigh_terms
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
+from zkchat_cli.text.languages import language_of_query, written_language
 from zkchat_cli.text.word_lists import ENGLISH
 
 # The likeliest passages, which are compared by meaning; each takes about 8 ms
@@ -66,10 +68,6 @@ passage contains. They deny 25 of 40 questions about the world, and none of 90 a
 # from which on such a list loses quality
 MIN_LEAD = 0.5
 LONG_LIST = 480
-MIN_PASSAGE_SIMILARITY = 0.35
-"""Below this, a passage is off the topic of a question if neither it nor the headings above it have
-a rare word of the question.
-"""
 
 
 class Confidence(NamedTuple):
@@ -151,25 +149,27 @@ def rank_passages(
     vocabulary = count_words(quotes, languages)
     weights = weigh_terms(question, vocabulary)
     coverages = [weights.coverage(quote) for quote in quotes]
+    is_across = is_foreign(question.text, excerpts)
+    least_similarity = (ACROSS_LANGUAGES if is_across else WITHIN_A_LANGUAGE).least_similarity
     similarity = _compare_meaning(question.text, quotes, coverages, similarities)
     ranked: list[_ValuedQuote] = []
     for index, (quote, coverage) in enumerate(zip(quotes, coverages, strict=True)):
         worth = WORDS_WEIGHT * coverage.weighted + quote.rank_worth
         worth += _meaning_worth(index, quote, similarity, weights, languages)
-        value = worth * _quality(quote, weights, languages)
         near = similarity.by_quote.get(index, 0.0)
-        has_rare_word = not weights.rare.isdisjoint(quote.words | quote.above)
-        is_on_topic = near >= MIN_PASSAGE_SIMILARITY or has_rare_word
-        valued = quote._replace(value=value, is_on_topic=is_on_topic)
+        valued = quote._replace(
+            value=worth * _quality(quote, weights, languages),
+            is_on_topic=near >= least_similarity or weights.has_rare(quote),
+        )
         ranked.append(_ValuedQuote(valued, coverage.total, near))
     ranked.sort(key=lambda each: (-each.quote.value, each.quote.order))
-    if similarities is not None and similarity.is_known:
+    if similarities is None or not similarity.is_known:
+        confidence = _confidence_by_words(quotes, weights, ranked)
+    elif is_across:
+        confidence = _confidence_across_languages(ranked, similarity)
+    else:
         confidence = _confidence_by_meaning(question, ranked, similarity, language, similarities)
         confidence = confidence.compared_with(filter(vocabulary.has_word, question.subject))
-        if _is_foreign(language, excerpts):
-            confidence = confidence._replace(missing=None)
-    else:
-        confidence = _confidence_by_words(quotes, weights, ranked)
     return RankedPassages(
         all=tuple(each.quote for each in ranked),
         on_topic=tuple(each.quote for each in ranked if each.quote.is_on_topic),
@@ -199,11 +199,13 @@ def _languages_of(excerpts: Sequence[QuoteSource], language: str) -> tuple[str, 
     return (*languages, language)
 
 
-def _is_foreign(language: str, excerpts: Sequence[QuoteSource]) -> bool:
-    """Whether no excerpt is in this language of the question: then they have other words for
+def is_foreign(question: str, excerpts: Sequence[QuoteSource]) -> bool:
+    """Whether no excerpt is in the language of the question: then they have other words for
     everything.
     """
-    return language not in (ENGLISH, *words.detect_languages(each.text for each in excerpts))
+    language = language_of_query(question)
+    known = {written_language(each.text) for each in excerpts} - {None}
+    return language is not None and bool(known) and language not in known
 
 
 def _compare_meaning(
@@ -252,6 +254,32 @@ def _meaning_worth(
     return worth + OPENING_WEIGHT * max(0.0, matching - MIN_HEADING) ** 2
 
 
+def _leading(ranked: Sequence[_ValuedQuote]) -> list[_ValuedQuote]:
+    """The best passages about the question, or else the best ones."""
+    leading = [each for each in ranked if each.quote.is_on_topic][:MOST_LEADING]
+    return leading or list(ranked[:MOST_LEADING])
+
+
+def _confidence_across_languages(
+    ranked: Sequence[_ValuedQuote], similarity: QuestionSimilarity
+) -> Confidence:
+    """The confidence in passages of another language than the question's. No word is missing in
+    them.
+    """
+    leading = _leading(ranked)
+    signals = ConfidenceSignals(
+        similarity=max(each.similarity for each in leading),
+        covered=max(each.covered for each in leading),
+        lead=lead_of_nearest_note((each.quote, each.similarity) for each in ranked),
+        least_loss=USUAL_LOSS,
+    )
+    probability = signals.probability(ACROSS_LANGUAGES)
+    return Confidence(
+        is_answer=probability >= ACROSS_LANGUAGES.least_probability,
+        matches=similarity.best >= MIN_SIMILARITY_OF_LANGUAGES,
+    )
+
+
 def _confidence_by_meaning(
     question: AnalyzedQuestion,
     ranked: Sequence[_ValuedQuote],
@@ -260,8 +288,7 @@ def _confidence_by_meaning(
     similarities: Similarities,
 ) -> Confidence:
     """The confidence by the signals that distinguish an answer from passages about its subject."""
-    leading = [each for each in ranked if each.quote.is_on_topic][:MOST_LEADING]
-    leading = leading or list(ranked[:MOST_LEADING])
+    leading = _leading(ranked)
     foreign = most_foreign_word(question, leading[0].quote.text, similarities)
     signals = ConfidenceSignals(
         similarity=max(each.similarity for each in leading),
@@ -272,7 +299,7 @@ def _confidence_by_meaning(
     least = MIN_SIMILARITY if language == ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
     covered = max(each.covered for each in ranked)
     return Confidence(
-        is_answer=signals.probability >= MIN_PROBABILITY,
+        is_answer=signals.probability() >= WITHIN_A_LANGUAGE.least_probability,
         matches=similarity.best >= least or covered >= MIN_COVERED,
         missing=foreign.word if foreign is not None and foreign.loss < 0 else None,
     )

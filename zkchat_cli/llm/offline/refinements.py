@@ -15,6 +15,7 @@ from zkchat_cli.llm.offline.quotes import (
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
 from zkchat_cli.llm.offline.request_handler import plain_name
 from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.reports import RequestKind
 from zkchat_cli.text import words
@@ -121,7 +122,9 @@ def _give_steps(
     if not ranked.is_answer:
         return None
     languages = words.detect_languages(excerpt.text for excerpt in excerpts)
-    for best in ranked.on_topic[:LEADING_QUOTES]:
+    leading = ranked.on_topic[:LEADING_QUOTES]
+    # What leads in to a list tells what its steps are for; one that is a step only has its words
+    for best in sorted(leading, key=lambda quote: quote.passage.kind == "item"):
         steps = _numbered_items(best, languages)
         if len(steps) < FEWEST_STEPS:
             continue
@@ -156,7 +159,8 @@ def _leads_in(quote: RankedQuote, steps: Sequence[RankedQuote]) -> bool:
 
 def _numbered_items(best: RankedQuote, languages: tuple[str, ...]) -> list[RankedQuote]:
     """The items of the numbered list in the section of a quote."""
-    numbered = {_letters(item) for item in _NUMBERED.findall(best.excerpt.text)}
+    written = _NUMBERED.findall(best.excerpt.text)
+    numbered = {_letters(each) for item in written for each in (item, to_plain_text(item))}
     items: list[RankedQuote] = []
     for quote in find_quotes([best.excerpt], languages, max_group=0):
         is_here = quote.passage.headings == best.passage.headings

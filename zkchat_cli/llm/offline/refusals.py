@@ -2,6 +2,7 @@
 
 from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.outlines import answer_with_outline
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.ranking import rank_passages
 from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
@@ -12,6 +13,8 @@ from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.request_phrases import RequestPhrases, request_phrases
 
 MOST_QUOTES = 3
+# Tasks about what a note says: the nearest to it is the note's outline
+ABOUT_TEXTS = ("write", "translate")
 _MODEL = "--model ollama/qwen3"
 
 
@@ -19,7 +22,7 @@ def next_refusal_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall
     """A search for what is wanted, so that the answer has more than a no."""
     if turn.calls_of(SEARCH_TOOL, READ_TOOL) or request.task in ("web", "change"):
         return []
-    if request.note and not turn.documents:
+    if request.task in ABOUT_TEXTS and request.note and not turn.documents:
         return [WantedCall(READ_TOOL, {"relative_path": request.note})]
     if request.about:
         return [WantedCall(SEARCH_TOOL, {"query": request.about, "limit": EXCERPTS})]
@@ -33,6 +36,9 @@ def answer_with_refusal(
     phrases = request_phrases(turn.asked)
     text = f"{_refusal(request.task, phrases)}\n"
     excerpts = read_excerpts(turn.results)
+    if request.note or turn.documents:
+        outline = answer_with_outline(request, turn) if request.task in ABOUT_TEXTS else None
+        return OfflineAnswer(f"{text}\n{outline.text}" if outline else text, None)
     if not request.about or not excerpts:
         return OfflineAnswer(text, None)
     message = PromptMessage(role="user", content=request.about, kind="conversation", tokens=0)

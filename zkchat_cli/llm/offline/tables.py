@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import (
@@ -28,9 +29,12 @@ from zkchat_cli.llm.offline.request_handler import (
     plain_name,
 )
 from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.markdown.plain_text import to_plain_text
+from zkchat_cli.markdown.tables import is_delimiter_row
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
 from zkchat_cli.text.note_phrases import note_phrases
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.request_phrases import request_phrases
 from zkchat_cli.text.truncate import truncate
 
@@ -42,6 +46,8 @@ LONGEST_ITEM = 110
 # A property that fewer notes have is no column, unless the user names it
 FEWEST_NOTES = 2
 FEWEST_ITEMS = 2
+# A "\\|" is a part of a cell
+_CELL_END = lazy_pattern(r"(?<!\\)\|")
 SEPARATORS = (": ", " – ", " — ", " - ", " | ")
 # Properties that say nothing about the subject of a note
 NO_COLUMNS = frozenset(
@@ -93,7 +99,8 @@ def answer_with_table(
         return OfflineAnswer(table, "answer")
     reads = [call for call in turn.calls_of(READ_TOOL) if not call.error]
     excerpts = [excerpt for call in reads for excerpt in call.excerpts]
-    table = _table_of_items(excerpts or read_excerpts(turn.documents), turn)
+    of_note = excerpts or read_excerpts(turn.documents)
+    table = _table_in_note(of_note, turn) or _table_of_items(of_note, turn)
     if table:
         return OfflineAnswer(table, "answer")
     if turn.calls_of(READ_TOOL) and turn.calls_of(READ_TOOL)[-1].error:
@@ -111,11 +118,12 @@ def _columns(request: NoteRequest, notes: Iterable[ListedNote]) -> list[str]:
     """The properties that the user names, or those that several notes have; none if no note has
     any.
     """
+    notes = list(notes)
+    named = _named_columns(request)
+    if any(name in note.properties for note in notes for name in named):
+        return named[:MOST_COLUMNS]
     counts = Counter(name for note in notes for name in note.properties if name not in NO_COLUMNS)
-    if not counts:
-        return []
-    common = [name for name, count in counts.most_common() if count >= FEWEST_NOTES]
-    return (_named_columns(request) or common)[:MOST_COLUMNS]
+    return [name for name, count in counts.most_common() if count >= FEWEST_NOTES][:MOST_COLUMNS]
 
 
 def _table_of_properties(request: NoteRequest, call: FinishedCall, turn: AskedTurn) -> str:
@@ -149,6 +157,56 @@ def _render(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+class _WrittenRow(NamedTuple):
+    """A row of a Markdown table, with the number of its excerpt."""
+
+    cells: tuple[str, ...]
+    source: int
+
+
+def _first_table(excerpts: Sequence[QuoteSource]) -> list[_WrittenRow]:
+    """The rows of the first table of a note, its header first. A long one is in several excerpts,
+    and only the first has the header.
+    """
+    lines = [(line, each.source) for each in excerpts for line in each.text.split("\n")]
+    rows: list[_WrittenRow] = []
+    for (line, source), (below, _) in pairwise([*lines, ("", 0)]):
+        if is_delimiter_row(line):
+            continue
+        if "|" in line and (rows or is_delimiter_row(below)):
+            cells = _CELL_END.split(line.strip().removeprefix("|").removesuffix("|"))
+            rows.append(_WrittenRow(tuple(map(to_plain_text, cells)), source))
+        elif rows:
+            break
+    return rows
+
+
+def _table_in_note(excerpts: Sequence[QuoteSource], turn: AskedTurn) -> str:
+    """The first table of a note, without empty rows; empty if it has none."""
+    header, *rows = _first_table(excerpts) or [_WrittenRow((), 0)]
+    rows = [row for row in rows if any(cell.strip() for cell in row.cells[:MOST_COLUMNS])]
+    if not rows:
+        return ""
+    columns = [_cell(name) for name in header.cells][:MOST_COLUMNS]
+    shown: list[list[str]] = []
+    for row in rows[:MOST_ROWS]:
+        cells = [_cell(cell) for cell in row.cells][: len(columns)]
+        cells += [""] * (len(columns) - len(cells))
+        shown.append([*cells[:-1], f"{cells[-1]} [{row.source}]".strip()])
+    title = plain_name(excerpts[0].title)
+    head = request_phrases(turn.asked).items_of.format(name=title)
+    rest = _rest_of_note(len(rows) - len(shown), title, turn)
+    return f"{head}\n\n{_render(columns, shown)}{rest}"
+
+
+def _rest_of_note(left: int, title: str, turn: AskedTurn) -> str:
+    """That a note has more rows; empty if it has not."""
+    if left <= 0:
+        return ""
+    phrases = note_phrases(turn.asked)
+    return f"\n{phrases.and_more_in.format(count=phrases.number(left), name=title)}\n"
+
+
 def _items_of_lists(excerpts: Sequence[QuoteSource]) -> list[RankedQuote]:
     """The items of a note's lists, each by itself."""
     languages = words.detect_languages(excerpt.text for excerpt in excerpts)
@@ -175,12 +233,8 @@ def _table_of_items(excerpts: Sequence[QuoteSource], turn: AskedTurn) -> str:
         cells = [first, second] if separator else [first]
         cells = [truncate(plain_name(cell).replace("|", "/"), LONGEST_ITEM) for cell in cells]
         rows.append([*cells[:-1], f"{cells[-1]} [{item.sources[0]}]"])
-    left = len(items) - len(rows)
     head = phrases.items_of.format(name=title)
-    rest = ""
-    if left > 0:
-        of_notes = note_phrases(turn.asked)
-        rest = f"\n{of_notes.and_more_in.format(count=of_notes.number(left), name=title)}\n"
+    rest = _rest_of_note(len(items) - len(rows), title, turn)
     return f"{head}\n\n{_render(columns, rows)}{rest}"
 
 

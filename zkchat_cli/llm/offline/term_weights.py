@@ -112,6 +112,10 @@ class TermWeights(NamedTuple):
         """How much of the question a passage and the headings above it have."""
         return Coverage(self.share(quote.words), self.share(quote.above - quote.words))
 
+    def has_rare(self, quote: RankedQuote) -> bool:
+        """Whether a passage or the headings above it have a rare word of the question."""
+        return not self.rare.isdisjoint(quote.words | quote.above)
+
     def characters(self) -> "TermWeights":
         """The weights of the question's single Chinese characters."""
         weights = {
