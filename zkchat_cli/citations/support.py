@@ -294,8 +294,8 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
     statement = _JudgedSentence(plain, sources)
     if not statement.reading.keys:
         return "unclear"
-    if statement.shared <= HARDLY:
-        return "does_not_support" if _is_about_other(statement) else "unclear"
+    if statement.shared <= HARDLY and _is_about_other(statement):
+        return "does_not_support"
     if not _is_in_language(plain, statement.language):
         return "unclear"
     verdict = statement.judged() if statement.shared >= MOSTLY_UNKNOWN else "unclear"
