@@ -15,7 +15,7 @@ resolution=highest
 
 check() {
     local install=("$folder/env/bin/uv" pip install -q --python "$folder/env/bin/python")
-    "${install[@]}" --resolution "$resolution" "$(echo "$folder"/dist/*.whl)" || return
+    "${install[@]}" --resolution "$resolution" "$(echo "$folder"/dist/*.whl)[mcp,postgres]" || return
     # The tools of the tests, which leave those versions as they are
     "$folder/env/bin/uv" pip freeze -q --python "$folder/env/bin/python" | grep -v "^zkchat" >"$folder/versions.txt"
     "${install[@]}" -c "$folder/versions.txt" pytest pytest-httpserver pytest-timeout pytest-xdist hypothesis pexpect pyte pydot || return

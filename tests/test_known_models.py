@@ -68,6 +68,15 @@ def test_an_exact_name_counts_before_a_family(
     assert found.source.startswith("a guess") == is_guess
 
 
+def test_a_window_of_the_table_is_used_whole_with_the_limit_of_the_prompt(
+    zkchat: Program,
+) -> None:
+    zkchat.env |= {"OPENAI_API_KEY": "sk-none", "ZKCHAT_MODEL": "openai/gpt-5.6-terra"}
+    stats = zkchat("context", "stats", "--json").json
+    assert (stats["max_context"], stats["effective_limit"]) == (1_050_000, 922_000)
+    assert stats["window_source"].startswith("zkchat's table of models, 2026-")
+
+
 @pytest.mark.parametrize("name", ["gpt-9", "gpt-50", "gpt-4x", "other"])
 def test_a_name_of_no_family_has_no_window(name: str) -> None:
     assert TABLE.find("openai", name) is None
@@ -153,6 +162,41 @@ def test_openai_gets_nothing_that_its_model_is_known_to_refuse(
     name: str, options: Options, settings: dict[str, Any], expected: Any
 ) -> None:
     assert expected(body(name, options, **settings))
+
+
+REFUSED_LINES = [(provider, line, each) for provider, line in LINES for each in line.refuses]
+
+
+@pytest.mark.parametrize(
+    ("provider", "line", "refused"),
+    REFUSED_LINES,
+    ids=[f"{line.name} {what}" for _, line, what in REFUSED_LINES],
+)
+def test_no_line_of_the_table_is_sent_what_it_refuses(
+    provider: str, line: KnownModel, refused: str
+) -> None:
+    effort: Any = refused.removeprefix("effort ") if refused.startswith("effort") else None
+    effort = {"thinking budget": "high", "thinking off": "none"}.get(refused, effort)
+    temperature = None if effort else 0.5
+    options = Options(temperature=temperature, reasoning_effort=effort)
+    model = official(line.name, provider)
+    sent = model.body(Request(REQUEST.messages, options=options))
+    reasoning = sent.get("reasoning") or {}
+    match refused:
+        case "temperature" | "temperature with reasoning":
+            assert "temperature" not in sent
+        case "thinking budget":
+            assert "budget_tokens" not in sent["thinking"]
+        case "thinking off":
+            assert sent.get("thinking") != {"type": "disabled"}
+        case "reasoning":
+            assert not reasoning
+        case "tools in chat":
+            by_chat = official(line.name, provider, api="chat")
+            by_chat.find_window()
+            assert by_chat.calls_tools is False
+        case _:
+            assert reasoning["effort"] not in (effort, None)
 
 
 def test_astra_gets_tools_by_the_responses_api_only() -> None:

@@ -23,7 +23,12 @@ MAX_BYTES = 1_000_000
 _SNAPSHOT = re.compile(r"-(\d{4}-\d\d-\d\d|\d{8}|latest)$")
 # The beginning of the source of a window that is not certain
 GUESS = "a guess"
+TABLE_SOURCE = "zkchat's table of models"
 MIN_WINDOW_OF_CLAUDE = "the minimum of all Claude models; the server does not say"
+MAX_WINDOW = 1_048_576
+"""Tokens of a reported window that are used unless the user sets more: a larger figure is more
+often a mistake than a window.
+"""
 # What follows the name of a family in the name of a member
 _BOUNDARY = re.compile(r"[-.:@]|$")
 # Days after which the table is old: half a year
@@ -57,7 +62,7 @@ class KnownModel(NamedTuple):
         """Its window, with where the figure comes from."""
         if self.window is None:
             return None
-        source = f"zkchat's table of models, {self.day}"
+        source = f"{TABLE_SOURCE}, {self.day}"
         if self.guessed_from:
             source = f"{GUESS}: the smallest {self.guessed_from} model in zkchat's table"
         return Window(self.window, source, self.largest_prompt)
@@ -191,3 +196,12 @@ def _smallest(name: str, family: str, members: Sequence[KnownModel]) -> KnownMod
 
 def _least(figures: Iterable[int | None]) -> int | None:
     return min((figure for figure in figures if figure is not None), default=None)
+
+
+def usable_window(found: Window | None) -> Window | None:
+    """A window that a server reports, at most `MAX_WINDOW`, or one of zkchat's table."""
+    is_known = found is not None and found.source.startswith((TABLE_SOURCE, GUESS))
+    if found is None or is_known or found.tokens <= MAX_WINDOW:
+        return found
+    source = f"{found.source} has {found.tokens:,}; set context.max_tokens for more"
+    return Window(MAX_WINDOW, source)

@@ -18,12 +18,14 @@ from zkchat_cli.llm import base
 from zkchat_cli.llm.base import Delta, Emit, Model, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
+from zkchat_cli.llm.known_models import usable_window
 from zkchat_cli.llm.marked_text import MarkSplitter
 from zkchat_cli.llm.model_list import find_listed, read_model_list
 from zkchat_cli.llm.model_reports import ModelReport, ModelReports
 from zkchat_cli.llm.refusals import Refusal
 from zkchat_cli.llm.threaded_stream import StreamLimits, stream_in_thread
 from zkchat_cli.llm.written_calls import read_written_calls
+from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.text.numbers import whole_number
 
 # Longest time in seconds to wait for a count of tokens
@@ -32,10 +34,6 @@ COUNT_SECONDS = 20.0
 COUNTED = frozenset({"model", "messages", "input", "system", "tools", "tool_choice", "thinking"})
 NO_IMAGES = "pictures"
 REMEMBERED = "remembered until the server answers"
-MAX_WINDOW = 1_048_576
-"""Tokens of a reported window that are used unless the user sets more: a larger figure is more
-often a mistake than a window.
-"""
 
 
 @dataclass
@@ -129,13 +127,12 @@ class RemoteModel(Model):
             try:
                 found = self.find_window()
             except UNREADABLE:
-                # The first call reports it
-                return
+                return  # The first call reports it
             except ProviderError as e:
                 # The next turn asks a server again that is only starting
                 self._prepared = e.kind not in ("connection", "server")
                 return
-            self.window = _usable_window(found) or self._default_window
+            self.window = usable_window(found) or self._default_window
             self._use_refused_kinds()
             self._remember()
 
@@ -383,17 +380,10 @@ class _ReadEnd(NamedTuple):
     error: ProviderError | None = None
 
 
-def _usable_window(found: Window | None) -> Window | None:
-    """A window that a server reports, at most `MAX_WINDOW`."""
-    if found is None or found.tokens <= MAX_WINDOW:
-        return found
-    source = f"{found.source} has {found.tokens:,}; set context.max_tokens for more"
-    return Window(MAX_WINDOW, source)
-
-
 def _with_own_names(end: base.StreamFinished, names: dict[str, str]) -> base.StreamFinished:
     """The end of an answer with zkchat's own names of the tools that it calls."""
-    calls = [
-        call.model_copy(update={"name": names.get(call.name, call.name)}) for call in end.calls
-    ]
-    return end._replace(calls=tuple(calls))
+
+    def with_own_name(call: ToolCall) -> ToolCall:
+        return call.model_copy(update={"name": names.get(call.name, call.name)})
+
+    return end._replace(calls=tuple(map(with_own_name, end.calls)))

@@ -8,7 +8,7 @@ its Responses API, the others by chat completions, unless `openai.api` says othe
 from dataclasses import replace
 
 from zkchat_cli.llm.base import ModelConfig, Provider
-from zkchat_cli.llm.known_models import model_names
+from zkchat_cli.llm.known_models import known_models, model_names
 from zkchat_cli.llm.providers.openai.chat_completions import OpenAIModel
 from zkchat_cli.llm.providers.openai.responses import OpenAIResponsesModel
 from zkchat_cli.llm.providers.openai.server import OPENAI, OpenAISettings
@@ -21,7 +21,10 @@ def _open(config: ModelConfig) -> OpenAIModel:
     if settings.api == "responses" and not is_official:
         check = f"{server.check} Without a Responses API it needs openai.api chat."
         server = replace(server, check=check)
-    if settings.api == "responses" or (settings.api == "auto" and is_official):
+    known = known_models().find("openai", config.name)
+    has_responses = known is None or known.api is None or "responses" in known.api
+    takes_responses = settings.api == "auto" and is_official and has_responses
+    if settings.api == "responses" or takes_responses:
         return OpenAIResponsesModel(config.name, server, settings, reports=config.reports)
     return OpenAIModel(config.name, server, settings, reports=config.reports)
 
