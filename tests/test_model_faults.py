@@ -33,7 +33,7 @@ from model_server import (
 
 from zkchat_cli.events import Waiting
 from zkchat_cli.llm.base import Options, Request
-from zkchat_cli.llm.remote_model import MAX_WINDOW
+from zkchat_cli.llm.known_models import MAX_WINDOW
 from zkchat_cli.llm.server_errors import parse_length_refusal
 from zkchat_cli.models.prompts import PromptMessage
 
