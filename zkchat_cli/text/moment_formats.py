@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.date_forms import DateReading, DayOrder
-from zkchat_cli.text.dates import Period, days_of
+from zkchat_cli.text.dates import MONTHS, WEEKDAYS, Period, days_of
 from zkchat_cli.text.month_names import month_numbers
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -59,6 +59,7 @@ _TOKEN = lazy_pattern(
     + r"|(?P<other>.)",
     re.DOTALL,
 )
+_ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
 _QUOTED = lazy_pattern(r"'([^']*)'")
 # The letters of Logseq's formats, which are Java's
 _JAVA_TOKENS = (("yyyy", "YYYY"), ("yy", "YY"), ("EEEE", "dddd"), ("EEE", "ddd"), ("EE", "ddd"))
@@ -110,6 +111,33 @@ def compile_format(written: str) -> MomentFormat | None:
     if not groups & {"year", "short_year"}:
         return None
     return MomentFormat(written, re.compile("".join(pieces)), written.count("/") + 1)
+
+
+def format_day(day: date, written: str) -> str | None:
+    """A day in a format of moment.js, in English; None if it has more than the day."""
+    month = MONTHS[day.month - 1]
+    weekday = WEEKDAYS[day.weekday()]
+    values = {
+        "YYYY": f"{day.year:04}",
+        "YY": f"{day.year % 100:02}",
+        "MMMM": month,
+        "MMM": month[:3],
+        "MM": f"{day.month:02}",
+        "M": str(day.month),
+        "Do": f"{day.day}{_ORDINALS.get(day.day, 'th')}",
+        "DD": f"{day.day:02}",
+        "D": str(day.day),
+        "dddd": weekday,
+        "ddd": weekday[:3],
+        "dd": weekday[:2],
+    }
+    pieces: list[str] = []
+    for token in _TOKEN.finditer(written[:LONGEST_FORMAT]):
+        plain = token["literal"] if token["literal"] is not None else token["other"]
+        if plain is None and token[0] not in values:
+            return None
+        pieces.append(values[token[0]] if plain is None else plain)
+    return "".join(pieces)
 
 
 def from_java(written: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.date_forms import DateReading, read_leading, read_path
-from zkchat_cli.text.moment_formats import MomentFormat
+from zkchat_cli.text.moment_formats import MomentFormat, format_day
 from zkchat_cli.text.month_names import month_numbers, weekday_names
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.front_matter import FrontMatter
@@ -28,6 +28,9 @@ _PROPERTIES = (
 _BARE_LINK = lazy_pattern(
     r"(?m)^(?P<name>[^\s:#][^:\n]{0,40}):[ \t]*(?P<link>\[\[[^\[\]\n]+\]\])[ \t]*$"
 )
+_LOGSEQ_DAY = lazy_pattern(r"\d{4}_\d\d_\d\d")
+# The title of a page of a day, unless its settings say otherwise
+LOGSEQ_TITLE = "MMM Do, YYYY"
 _HAS_DIGIT = lazy_pattern(r"[0-9０-９一二三四五六七八九十]")
 _WRITTEN_WORD = lazy_pattern(r"[^\W\d_]+")
 _WORDS_IN_DATES = frozenset("st nd rd th er o a t w kw week q of de del 年 月 日 号 周 第".split())
@@ -84,6 +87,23 @@ def is_named_by_date(path: str, formats: Sequence[MomentFormat]) -> bool:
     return all(
         word in known or word in _WORDS_IN_DATES or word in weekday_names() for word in words
     ) and bool(named_dates(path, ()))
+
+
+def page_names(path: str, formats: Sequence[MomentFormat]) -> tuple[str, ...]:
+    """The names that Logseq has for a file: a day in the formats of the vault, or its own, for
+    `2024_05_01`, and `a/b` for `a___b`.
+    """
+    name = strip_suffix(path).rpartition("/")[2]
+    if "___" in name:
+        return (name.replace("___", "/"),)
+    if not _LOGSEQ_DAY.fullmatch(name):
+        return ()
+    readings = named_dates(path, formats)
+    if len(readings) != 1:
+        return ()
+    written = dict.fromkeys([*(each.written for each in formats), LOGSEQ_TITLE])
+    titles = (format_day(readings[0].period.first, each) for each in written)
+    return tuple(title for title in titles if title is not None and title != name)
 
 
 def section_dates(

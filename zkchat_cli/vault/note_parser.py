@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from zkchat_cli.text.date_forms import DateReading
 from zkchat_cli.text.embedded_data import hide_data
 from zkchat_cli.text.moment_formats import MomentFormat
+from zkchat_cli.text.program_marks import hide_program_marks
 from zkchat_cli.vault.front_matter import FrontMatter, read_front_matter
 from zkchat_cli.vault.links.wikilinks import fold_name, note_name
 from zkchat_cli.vault.note_chunks import NoteChunk, chunk_note
-from zkchat_cli.vault.note_dates import dated_headings, note_dates, section_dates
+from zkchat_cli.vault.note_dates import dated_headings, note_dates, page_names, section_dates
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.markup import Markup
@@ -39,8 +40,15 @@ class ParsedNote:
 
     @cached_property
     def shown_text(self) -> str:
-        """The text with `…` instead of pictures and other data, line by line."""
-        return hide_data(self.text)
+        """The text with `…` instead of pictures, other data and marks that only a program reads,
+        line by line.
+        """
+        return hide_program_marks(hide_data(self.text))
+
+    @cached_property
+    def page_names(self) -> tuple[str, ...]:
+        """The names that links of an outliner such as Logseq have for it: `May 5th, 2024`."""
+        return page_names(self.relative_path, self.formats)
 
     @property
     def body(self) -> str:
@@ -65,7 +73,7 @@ class ParsedNote:
         """The names it is found by besides its title: its aliases, and the names of its file and
         its folder if the title is another, or the file is called like many.
         """
-        names = [*self.aliases]
+        names = [*self.aliases, *self.page_names]
         file_name = note_name(self.relative_path)
         is_titled = fold_name(self.title) != fold_name(file_name)
         if is_titled:

@@ -206,7 +206,8 @@ def answer_with_list(
 
 
 def _line(request: NoteRequest, note: ListedNote) -> str:
-    day = f"{note.day} " if note.day and not note.title.startswith(note.day) else ""
+    is_title_of_day = note.title.replace("_", "-").startswith(note.day)
+    day = "" if is_title_of_day else f"{note.day} "
     if not _is_by_date(request) or note.excerpt is None:
         return f"- {day}{format_note(note)}\n"
     key_lines = summarize_excerpts([note.excerpt], 1)

@@ -41,6 +41,7 @@ _LINK = lazy_pattern(
     r"|(?<![\w-])[\w-]+::"
 )
 _NESTED_ITEM = lazy_pattern(rf"[ \t]+(?={LIST_MARKER}[ \t])")
+_LOOSE_ITEM = lazy_pattern(rf"\n(?:[ \t]*\n)+(?=[ \t]+{LIST_MARKER}[ \t])")
 _PROPERTY = lazy_pattern(r"[^\W\d][\w -]{0,39}(?:::?(?:\s|$)|：)")
 # Properties of front matter that are no answers, as they are written there
 _NAME_OF_NOTE = lazy_pattern(
@@ -49,6 +50,7 @@ _NAME_OF_NOTE = lazy_pattern(
 )
 # How a line begins that belongs to the property above it
 _CONTINUES_PROPERTY = ("", " ", "\t", "-", "#")
+_HEADING = lazy_pattern(r"(?P<marks>#{1,6})[ \t]+(?P<text>.*?)[ \t#]*")
 _LETTER = lazy_pattern(r"[^\W\d_]")
 _TWO_LETTERS = lazy_pattern(r"[^\W\d_]{2}")
 _TWO_LETTERS_OR_DIGIT = lazy_pattern(r"[^\W\d_]{2}|\d")
@@ -90,15 +92,26 @@ def quotable_passages(
     is a heading itself. Sentences that follow each other are one piece, up to `max_group`
     characters.
     """
-    text = _without_names(text)
+    # An empty line in a nested list says nothing, and could make code of the next item
+    text = _LOOSE_ITEM.sub("\n", _without_names(text))
     # The text begins in the middle of a list, and its indentation would make code of it
     if begin := _NESTED_ITEM.match(text):
         text = "\n".join(line.removeprefix(begin[0]) for line in text.split("\n"))
     reader = _PassageReader(text, heading, max_group)
-    for block in blocks(text):
+    for block in map(_heading_of_item, blocks(text)):
         for part in _split_properties(block):
             reader.read(part)
     return reader.finish()
+
+
+def _heading_of_item(block: MarkdownBlock) -> MarkdownBlock:
+    """A list item that is a heading, as outliners write them (`- ## Bands`), as that heading; any
+    other block as it is.
+    """
+    heading = _HEADING.fullmatch(block.lines[0]) if block.kind == "item" else None
+    if heading is None or len(block.lines) > 1:
+        return block
+    return block._replace(kind="heading", lines=(heading["text"],), level=len(heading["marks"]))
 
 
 def _without_names(text: str) -> str:

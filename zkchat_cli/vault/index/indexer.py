@@ -111,8 +111,10 @@ def _names(path: str, parsed: ParsedNote) -> tuple[LinkName, ...]:
     names = [LinkName(path, "note", note_name(path))]
     names += [LinkName(path, "alias", alias) for alias in parsed.aliases]
     known = {fold_name(name.spelled) for name in names}
-    if fold_name(parsed.title) not in known:
-        names.append(LinkName(path, "title", parsed.title))
+    for title in (parsed.title, *parsed.page_names):
+        if fold_name(title) not in known:
+            known.add(fold_name(title))
+            names.append(LinkName(path, "title", title))
     ids = filter(None, (note_id(note_name(path)), *parsed.ids))
     names += [LinkName(path, "id", each) for each in dict.fromkeys(ids)]
     return tuple(names)
