@@ -8,12 +8,14 @@ from zkchat_cli.markdown import inline
 from zkchat_cli.text.patterns import lazy_pattern
 
 _MARKS = ("%%", "<!--", "^", "![", "~", "$")
+# An embed of a file that is no note; an embedded note is shown by its name
+_FILE = r"\[\[[^\[\]|#\n]{1,300}?\.[A-Za-z0-9]{3,4}[|#\]]"
 _HIDDEN_OR_CHANGED = lazy_pattern(
     r"(?P<code>^[ \t>]*+(?:```|~~~)[^\n]*+(?:\n(?![ \t>]*+(?:```|~~~))[^\n]*+)*+"
     r"|`[^`\n]*+`|\\[$^~%!])"
     r"|(?P<hidden>%%(?:[^%]++|%(?!%))*+%%|<!--(?:[^-]++|-(?!->))*+-->"
     r"|\^\[(?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+\]"
-    rf"|!(?:{inline.WIKILINK}|{inline.LOOSE_LINK}|{inline.REFERENCE_LINK}))"
+    rf"|!(?:{inline.LOOSE_LINK}|{inline.REFERENCE_LINK}|(?={_FILE}){inline.WIKILINK}))"
     r"|(?<=[\w)\]])(?P<shift>[\^~])(?P<shifted>[^\s^~$`]{1,12})(?P=shift)(?!~)"
     rf"|(?P<math>\$\$[^$]++\$\$|{inline.MATH})",
     re.MULTILINE,
