@@ -1,5 +1,5 @@
 """What "yesterday" and "two years ago" mean in a text of a known day, in English, German, French,
-Spanish and Chinese.
+Spanish, Portuguese and Chinese.
 
 `text/dates` reads dates in questions with a library that takes 0.3 s to load. Here a table is
 enough: it has only expressions that can mean nothing else, so not "hier" and "mañana".
@@ -16,40 +16,42 @@ from zkchat_cli.text.patterns import lazy_pattern
 _Key = TypeVar("_Key", int, str)
 
 _UNITS: Mapping[str, str] = {
-    "day": "days?|tag(?:en?)?|jours?|días?|天",
+    "day": "days?|tag(?:en?)?|jours?|días?|dias?|天",
     "week": "weeks?|wochen?|semaines?|semanas?|周|星期",
-    "month": "months?|monat(?:en?)?|mois|mes(?:es)?|月",
-    "year": "years?|jahr(?:en?)?|ans?|années?|años?|年",
+    "month": "months?|monat(?:en?)?|mois|mes(?:es)?|mês|月",
+    "year": "years?|jahr(?:en?)?|ans?|années?|años?|anos?|年",
     "weekend": "weekends?|wochenende",
 }
 _WEEKDAYS: Mapping[int, str] = {
-    0: "monday|montag|lundi|lunes",
-    1: "tuesday|dienstag|mardi|martes",
-    2: "wednesday|mittwoch|mercredi|miércoles",
-    3: "thursday|donnerstag|jeudi|jueves",
-    4: "friday|freitag|vendredi|viernes",
+    0: "monday|montag|lundi|lunes|segunda-feira",
+    1: "tuesday|dienstag|mardi|martes|terça-feira",
+    2: "wednesday|mittwoch|mercredi|miércoles|quarta-feira",
+    3: "thursday|donnerstag|jeudi|jueves|quinta-feira",
+    4: "friday|freitag|vendredi|viernes|sexta-feira",
     5: "saturday|samstag|samedi|sábado",
     6: "sunday|sonntag|dimanche|domingo",
 }
 _NUMBERS: Mapping[int, str] = {
-    1: "an?|one|eine[mnrs]?|une?|una?|一",
-    2: "two|zwei|deux|dos|两|二",
-    3: "three|drei|trois|tres|三",
-    4: "four|vier|quatre|cuatro|四",
+    1: "an?|one|eine[mnrs]?|une?|una?|uma?|一",
+    2: "two|zwei|deux|dos|dois|duas|两|二",
+    3: "three|drei|trois|tres|três|三",
+    4: "four|vier|quatre|cuatro|quatro|四",
     5: "five|fünf|cinq|cinco|五",
     6: "six|sechs|seis|六",
-    7: "seven|sieben|sept|siete|七",
-    8: "eight|acht|huit|ocho|八",
-    9: "nine|neun|neuf|nueve|九",
-    10: "ten|zehn|dix|diez|十",
+    7: "seven|sieben|sept|siete|sete|七",
+    8: "eight|acht|huit|ocho|oito|八",
+    9: "nine|neun|neuf|nueve|nove|九",
+    10: "ten|zehn|dix|diez|dez|十",
 }
 _DAYS_AWAY: Mapping[int, str] = {
-    -2: "(?:the )?day before yesterday|vorgestern|avant-hier|anteayer|前天",
-    -1: "yesterday|last night|gestern|ayer|昨天",
-    1: "tomorrow|demain|明天",
+    -2: "(?:the )?day before yesterday|vorgestern|avant-hier|anteayer|anteontem|前天",
+    -1: "yesterday|last night|gestern|ayer|ontem|昨天",
+    1: "tomorrow|demain|amanhã|明天",
 }
 _NAMED = "|".join(_DAYS_AWAY.values()).replace(" ", r"\ ")
-_ONE = "week|month|year|weekend|woche|monat|jahr|wochenende|semaine|mois|année|semana|mes|año"
+_ONE = (
+    "week|month|year|weekend|woche|monat|jahr|wochenende|semaine|mois|année|semana|mes|año|mês|ano"
+)
 _UNIT = "|".join(_UNITS.values())
 _WEEKDAY = "|".join(_WEEKDAYS.values())
 _NUMBER = "|".join(_NUMBERS.values())
@@ -57,9 +59,9 @@ _RELATIVE = lazy_pattern(
     rf"""(?<![^\W_])(?:(?P<named>{_NAMED})
       | (?<!\bthe\s)(?:last|this\ past|letzte[nrms]?|vorige[nrms]?)\s(?P<last>{_ONE}|{_WEEKDAY})
       | (?<!\bthe\s)(?:next|nächste[nrms]?|kommende[nrms]?)\s(?P<next>{_ONE}|{_WEEKDAY})
-      | (?P<last_behind>{_ONE}|{_WEEKDAY})\s(?:derni[eè]re?|passée?|pasad[oa])
+      | (?P<last_behind>{_ONE}|{_WEEKDAY})\s(?:derni[eè]re?|passée?|pasad[oa]|passad[oa])
       | (?P<count>\d{{1,3}}|{_NUMBER})\s(?P<ago>{_UNIT})\sago
-      | (?:vor|il\sy\sa|hace)\s(?P<count_behind>\d{{1,3}}|{_NUMBER})\s(?P<since>{_UNIT})
+      | (?:vor|il\sy\sa|hace|há)\s(?P<count_behind>\d{{1,3}}|{_NUMBER})\s(?P<since>{_UNIT})
       )(?![^\W_])
       | (?P<chinese_day>前天|昨天|明天)
       | (?:上个?|去)(?P<chinese_last>周|星期|月|年)
@@ -82,7 +84,7 @@ _PIECES = (
         "vorige",
     ),
     *("nächste", "kommende", "vor ", "derni", "passé", "demain", "avant-hier", "il y a", "ayer"),
-    *("pasad", "hace ", "前", "昨", "明", "上", "下", "去"),
+    *("passad", "há ", "ontem", "amanhã", "pasad", "hace ", "前", "昨", "明", "上", "下", "去"),
 )
 """Pieces of words: every expression has one. This saves the search for whole ones in most texts."""
 

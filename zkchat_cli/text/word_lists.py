@@ -135,11 +135,12 @@ FILLERS = {
         "pregunta quiero razon saber sirve significa tema tipo usar uso utilizar ver"
     ),
     PORTUGUESE: (
-        "achar ajuda ajudar anotacao anotacoes anotado anotei assunto bem coisa coisas conseguir "
-        "dar deve dever devo dizer diz escrever escrevi escrito exemplo explica explicar explique "
-        "falar fazer faz faco feito fiz forma funciona funcionar ideia jeito lista listar maneira "
-        "melhor mostra mostrar mostre nota notas pergunta possivel precisar preciso quero querer "
-        "razao saber sabe sei serve servir significa significar tema tipo usar uso utilizar ver"
+        "achar acontecer ajuda ajudar anotacao anotacoes anotado anotei assunto bem coisa "
+        "coisas conseguir dar deve dever devo dizer diz durar escrever escrevi escrito exemplo "
+        "explica explicar explique falar fazer faz faco feito ficar fiz forma funciona "
+        "funcionar ideia jeito lista listar maneira melhor mostra mostrar mostre nota notas "
+        "pergunta possivel precisar preciso quero querer razao saber sabe sei serve servir "
+        "significa significar tema tipo usar uso utilizar ver"
     ),
 }
 """One word for each stem."""

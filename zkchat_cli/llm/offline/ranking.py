@@ -64,6 +64,8 @@ MIN_COVERED = 0.5
 heading (the second figure for a question that is not in English), and the share of it that a
 passage contains. They deny 25 of 40 questions about the world, and none of 90 about the notes.
 """
+# A note with so much of the question in its headings is about it: "how do I make bread?"
+MIN_NAMED = 0.9
 # The share of the question that the lead-in of a list and its heading must have, and the characters
 # from which on such a list loses quality
 MIN_LEAD = 0.5
@@ -109,10 +111,13 @@ class RankedPassages(NamedTuple):
 
 
 class _ValuedQuote(NamedTuple):
-    """A valued quote, the share of the question that it covers, and its similarity to that."""
+    """A valued quote, the share of the question that it covers, that share with the headings above
+    it, and its similarity to the question.
+    """
 
     quote: RankedQuote
     covered: float
+    named: float
     similarity: float
 
 
@@ -161,7 +166,8 @@ def rank_passages(
             value=worth * _quality(quote, weights, languages),
             is_on_topic=near >= least_similarity or weights.has_rare(quote),
         )
-        ranked.append(_ValuedQuote(valued, coverage.total, near))
+        named = coverage.inside + coverage.above
+        ranked.append(_ValuedQuote(valued, coverage.total, named, near))
     ranked.sort(key=lambda each: (-each.quote.value, each.quote.order))
     if similarities is None or not similarity.is_known:
         confidence = _confidence_by_words(quotes, weights, ranked)
@@ -300,7 +306,9 @@ def _confidence_by_meaning(
     covered = max(each.covered for each in ranked)
     return Confidence(
         is_answer=signals.probability() >= WITHIN_A_LANGUAGE.least_probability,
-        matches=similarity.best >= least or covered >= MIN_COVERED,
+        matches=similarity.best >= least
+        or covered >= MIN_COVERED
+        or max(each.named for each in ranked) >= MIN_NAMED,
         missing=foreign.word if foreign is not None and foreign.loss < 0 else None,
     )
 
