@@ -52,9 +52,7 @@ def with_command(words: list[str]) -> list[str]:
     the names of commands stay in front. `--resume` without an id becomes `--continue`.
     """
     words = _replace_bare_resume(words)
-    if words and words[0] in ROOT_OPTIONS:
-        return words
-    if words and not words[0].startswith(("-", MENTION)):
+    if _begins_with_command(words):
         return words
     is_question = QUESTION_OPTION in words
     position = _command_position(words, QUESTION_COMMAND if is_question else DEFAULT_COMMAND)
@@ -65,6 +63,13 @@ def with_command(words: list[str]) -> list[str]:
     if is_question or (rest and rest[0].startswith(MENTION)):
         return [QUESTION_COMMAND, *words]
     return [DEFAULT_COMMAND, *words]
+
+
+def _begins_with_command(words: list[str]) -> bool:
+    """Whether the first word is an option of the root, or may be the name of a command."""
+    if not words:
+        return False
+    return words[0] in ROOT_OPTIONS or not words[0].startswith(("-", MENTION))
 
 
 def _replace_bare_resume(words: list[str]) -> list[str]:

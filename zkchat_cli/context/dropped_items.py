@@ -3,6 +3,7 @@ has.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from zkchat_cli.models.messages import ZkChatMessage
@@ -26,13 +27,8 @@ def dropped_messages(
 
     `last_covered` is the last message that the prompt's summary covers.
     """
-    sent: set[str] = set()
-    quoted: set[str] = set()
-    for message in messages:
-        if message.kind == "recalled":
-            quoted.update(message.source_ids)
-        else:
-            sent.update(message.source_ids)
+    sent = _source_ids(message for message in messages if message.kind != "recalled")
+    quoted = _source_ids(message for message in messages if message.kind == "recalled")
     in_summary = any(last_covered in turn.ids for turn in turns)
     dropped: list[DroppedItem] = []
     for turn in turns:
@@ -43,6 +39,10 @@ def dropped_messages(
                 dropped.append(DroppedItem(id=id_, reason=why))
         in_summary = in_summary and last_covered not in turn.ids
     return dropped
+
+
+def _source_ids(messages: Iterable[PromptMessage]) -> set[str]:
+    return set(chain.from_iterable(message.source_ids for message in messages))
 
 
 def dropped_tools(reasons: dict[str, str]) -> list[DroppedItem]:

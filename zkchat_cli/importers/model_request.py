@@ -9,6 +9,7 @@ today.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from zkchat_cli.chat.turn_recorder import default_title
@@ -47,11 +48,10 @@ def _records(document: Record) -> Iterator[Record]:
     items = document["messages"] if "messages" in document else document["input"]
     model = document["model"]
     at_beginning = True
-    records = [record for item in (*first, *items) for record in _item_records(item)]
-    for record in records:
+    for record in chain.from_iterable(map(_item_records, (*first, *items))):
         role = record.get("role") if isinstance(record, dict) else None
-        at_beginning = at_beginning and role in ("system", "developer", None)
-        if at_beginning and role and str(record.get("content")).startswith(_INSTRUCTIONS):
+        at_beginning = at_beginning and role in ("system", "developer")
+        if at_beginning and str(record.get("content")).startswith(_INSTRUCTIONS):
             continue
         yield {**record, "model": model} if role == "assistant" else record
 

@@ -1,6 +1,6 @@
 """What a prompt is made of, in a few lines: `ask --show-context` prints them before the answer."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.models.prompts import Prompt, PromptKind, PromptMessage
@@ -52,23 +52,25 @@ def _kind_lines(
     mark: str,
 ) -> Iterator[str]:
     """The lines about the messages of a kind."""
-    tokens = _tokens(sum(message.tokens for message in messages), mark)
+    if kind == "memory":
+        for message in messages:
+            yield _memory_line(message, mark)
+        return
     match kind:
         case "system":
-            yield f"instructions{tokens}"
+            text = "instructions"
         case "summary":
-            yield f"{plural(len(messages), 'summary', 'summaries')}{tokens}"
-        case "memory":
-            yield from (_memory_line(message, mark) for message in messages)
+            text = plural(len(messages), "summary", "summaries")
         case "documents":
-            yield f"{_documents_text(messages, documents)}{tokens}"
+            text = _documents_text(messages, documents)
         case "tool_results":
-            yield f"{plural(len(messages), 'tool result')}{tokens}"
+            text = plural(len(messages), "tool result")
         case "recalled":
             passages = sum(len(message.source_ids) for message in messages)
-            yield f"{plural(passages, 'recalled message')}{tokens}"
+            text = plural(passages, "recalled message")
         case "conversation":
-            yield f"{plural(len(messages), 'recent message')}{tokens}"
+            text = plural(len(messages), "recent message")
+    yield text + _tokens(sum(message.tokens for message in messages), mark)
 
 
 def _tokens(tokens: int, mark: str) -> str:
@@ -101,14 +103,22 @@ def _documents_text(
     messages: Iterable[PromptMessage], documents: Iterable[DocumentReference]
 ) -> str:
     """The notes and files that messages name, and how many other excerpts were found for them."""
-    named: dict[str, str] = {}
-    imported: dict[str, str] = {}
+    links: dict[str, str] = {}
+    files: dict[str, str] = {}
     for each in documents:
         if each.relative_path is not None and each.is_named:
-            names = imported if each.reference_type == "import" else named
+            names = files if each.reference_type == "import" else links
             names[each.relative_path] = each.wikilink
+    known = links | files
     sent = [chunk.relative_path for message in messages for chunk in message.chunks]
-    found = sum(path not in named and path not in imported for path in sent)
+    found = len([path for path in sent if path not in known])
+    return ", ".join(_document_counts(links, files, found)) or "documents"
+
+
+def _document_counts(
+    named: Mapping[str, str], imported: Mapping[str, str], found: int
+) -> list[str]:
+    """The numbers of named notes, imported files and found excerpts, those that are not 0."""
     parts: list[str] = []
     if named:
         parts.append(f"{plural(len(named), 'named note')} ({_listed([*named.values()])})")
@@ -117,7 +127,7 @@ def _documents_text(
         parts.append(f"{plural(len(imported), 'imported file')} ({files})")
     if found:
         parts.append(plural(found, "found excerpt"))
-    return ", ".join(parts) or "documents"
+    return parts
 
 
 def _passage_lines(messages: Iterable[PromptMessage]) -> Iterator[str]:

@@ -4,9 +4,12 @@
 """
 
 import json
+from collections.abc import Collection
+from typing import NamedTuple
 
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
 from zkchat_cli.models.images import Image
+from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.models.prompts import Prompt, PromptMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.prompt_status import sent_source_numbers
@@ -32,20 +35,32 @@ def delivery_lines(prompt: Prompt) -> list[str]:
         path = each.relative_path
         if path in prompt.deleted:
             path = f"{path} (deleted since)"
-        if not each.delivery:
-            continue
-        delivery = "not now"
-        reason: str | None = "its text was in an earlier prompt"
-        if each.image is not None and each.delivery == "injected":
-            reason = "it was in an earlier prompt"
-            if each.image.sha256 in images:
-                delivery = "picture"
-                reason = f"{each.delivery_reason}, sha256 {each.image.short_hash}"
-        elif sent.issuperset(each.numbers):
-            delivery = _DELIVERY[each.delivery]
-            reason = each.delivery_reason
-        lines.append(f"  {delivery:<11} {each.wikilink}  {path}: {reason}")
+        if each.delivery:
+            delivery, reason = _describe_delivery(each, sent, images)
+            lines.append(f"  {delivery:<11} {each.wikilink}  {path}: {reason}")
     return ["Documents:", *lines] if lines else []
+
+
+class _DescribedDelivery(NamedTuple):
+    """What of a document is in a prompt, and why."""
+
+    delivery: str
+    reason: str | None
+
+
+def _describe_delivery(
+    document: DocumentReference, sent: Collection[int], images: Collection[str]
+) -> _DescribedDelivery:
+    """What of a document is in a prompt with these source numbers and pictures."""
+    image = document.image
+    if image is not None and document.delivery == "injected":
+        if image.sha256 not in images:
+            return _DescribedDelivery("not now", "it was in an earlier prompt")
+        why = f"{document.delivery_reason}, sha256 {image.short_hash}"
+        return _DescribedDelivery("picture", why)
+    if document.delivery and set(sent).issuperset(document.numbers):
+        return _DescribedDelivery(_DELIVERY[document.delivery], document.delivery_reason)
+    return _DescribedDelivery("not now", "its text was in an earlier prompt")
 
 
 def prompt_text(prompt: Prompt) -> str:

@@ -255,12 +255,17 @@ def _prompt_items(
             continue
         text = message.content or ", ".join(call.name for call in message.tool_calls)
         advice = _advice(message, hints, pinned, only_turn=only_turn)
-        kind = message.kind.replace("_", " ")
-        priority = prompt_priority(message, priorities)
-        if priority is not None and priority > PLAIN:
-            kind += f", priority {priority}"
+        kind = _describe_kind(message, prompt_priority(message, priorities))
         items.append(_PromptItem(message.tokens, kind, text, advice))
     return items
+
+
+def _describe_kind(message: PromptMessage, priority: int | None) -> str:
+    """The kind of a message, with a priority above that of plain ones."""
+    kind = message.kind.replace("_", " ")
+    if priority is not None and priority > PLAIN:
+        kind += f", priority {priority}"
+    return kind
 
 
 def _pinned_turns(history: Sequence[ZkChatMessage]) -> dict[str, int]:

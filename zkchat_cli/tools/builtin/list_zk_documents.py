@@ -62,21 +62,25 @@ def list_zk_documents(
         return _count_names(show, found)
     begin = max(0, offset)
     shown = found[begin:][: min(max(limit, 1), MOST_LISTED)]
-    end = begin + len(shown)
-    note = ""
-    if not shown:
-        note = "No such note."
-    elif end < len(found):
-        note = f"{len(found) - end} more: ask again with offset={end}, a folder or a tag."
     names = [name.strip() for name in show.split(",") if name.strip()]
     dated = bool(wanted.newest or since or until)
     documents = [_describe(vault, entry, names, dated=dated) for entry in shown]
     return ToolOutput(
         chunks=_beginnings(vault, shown[: min(excerpts, MOST_BEGINNINGS)]),
         data={"total": len(found), "documents": documents},
-        note=note,
+        note=_describe_rest(begin, len(shown), len(found)),
         outcome=f"{len(shown)} of {plural(len(found), 'note')}",
     )
+
+
+def _describe_rest(begin: int, shown: int, found: int) -> str:
+    """How to get the notes that are not shown; empty if there are none."""
+    if not shown:
+        return "No such note."
+    end = begin + shown
+    if end < found:
+        return f"{found - end} more: ask again with offset={end}, a folder or a tag."
+    return ""
 
 
 def _count_names(group: str, found: Iterable[NoteEntry]) -> ToolOutput:

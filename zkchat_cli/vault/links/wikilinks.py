@@ -199,10 +199,8 @@ def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> ResolvedTa
     """
     target = link.text
     is_wikilink = link.kind == "wikilink"
-    if not target and source:
-        return ResolvedTarget(source, "found")
     if not target:
-        return ResolvedTarget(None, "broken" if is_wikilink else None)
+        return _resolve_own_note(source, link)
     names = lookup(link_key(target))
     folder = source.rpartition("/")[0] if source else ""
     kinds = ("note", "file") if is_wikilink else ("note",)
@@ -214,6 +212,13 @@ def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> ResolvedTa
     if not is_wikilink:
         return ResolvedTarget(None, "broken" if target.lower().endswith(NOTE_SUFFIXES) else None)
     return _resolve_other_name(target, names)
+
+
+def _resolve_own_note(source: str | None, link: WrittenLink) -> ResolvedTarget:
+    """What a link without a name points to: its own note."""
+    if source:
+        return ResolvedTarget(source, "found")
+    return ResolvedTarget(None, "broken" if link.kind == "wikilink" else None)
 
 
 def _resolve_other_name(target: str, names: Sequence[LinkName]) -> ResolvedTarget:

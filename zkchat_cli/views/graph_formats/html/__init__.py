@@ -86,8 +86,8 @@ def draw(graph: ReferenceGraph) -> str:
     curves: list[_Curve] = []
     for line in lines:
         path = curve(places[line.source], places[line.target])
-        title = f"{labels[line.source]} → {labels[line.target]}: {line.label or 'link'}"
-        curves.append(_Curve(line, path, title))
+        curves.append(_Curve(line, path, _describe_line(line, labels)))
+    shown_kinds = {line.kind for line in lines}
     style = _STYLE + _hover_rules(graph)
     return _template().render(
         title=clean_text(graph.title),
@@ -95,7 +95,7 @@ def draw(graph: ReferenceGraph) -> str:
         style_digest=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
         boxes=boxes,
         curves=curves,
-        kinds=[kind for kind in KINDS if any(line.kind == kind for line in lines)],
+        kinds=[kind for kind in KINDS if kind in shown_kinds],
         omitted=describe_omissions(graph),
         margin=_MARGIN,
         has_doubtful=any(line.is_doubtful for line in lines),
@@ -103,6 +103,10 @@ def draw(graph: ReferenceGraph) -> str:
         box_width=BOX_WIDTH,
         box_height=BOX_HEIGHT,
     )
+
+
+def _describe_line(line: DrawnLine, labels: dict[str, str]) -> str:
+    return f"{labels[line.source]} → {labels[line.target]}: {line.label or 'link'}"
 
 
 def _listed_lines(
