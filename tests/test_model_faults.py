@@ -112,9 +112,9 @@ def test_invalid_address_is_not_called(protocol: Protocol, address: str) -> None
 def test_silence_before_the_first_word_is_a_timeout(
     server: ModelServer, protocol: Protocol, silence: Reply
 ) -> None:
-    answer = protocol.ask(server, silence, timeout=0.5)
+    answer = protocol.ask(server, silence, timeout=0.2)
     assert (answer.error.kind, len(server.asked)) == ("timeout", 1)
-    assert "sent nothing for 0.5 s" in answer.error.message
+    assert "sent nothing for 0.2 s" in answer.error.message
     assert "timeout" in answer.error.hint
 
 

@@ -724,7 +724,7 @@ def test_a_killed_run_continues_where_it_stopped(
     run.end()
     embedding_servers.before = lambda: None
     # What it had just asked for is still being answered
-    time.sleep(1)
+    time.sleep(0.4)
     kept = program("vault", "status", "--json").json["semantic"]["embedded"]
     assert 2 * CHUNKS_OF_CLAIM <= kept < 128
     sent = len(embedding_servers.texts)
