@@ -274,6 +274,8 @@ class MemoryStore(SessionStore):
     """Everything is lost with the object."""
 
     sharing = None
+    waiting_turns = 0
+    away = None
 
     def __init__(self, data: _Data | None = None) -> None:
         self._data = data or _Data()

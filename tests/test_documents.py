@@ -242,7 +242,9 @@ def test_every_setting_that_the_text_names_exists() -> None:
         for each in code(EVERY_PROSE)
         if re.match(rf"(?:{'|'.join(tables)})\.[a-z_]+(?: |$)", each)
     }
-    parts = {f"store.{name}" for name in (*SessionStore.__annotations__, "sqlite", "postgres")}
+    parts = {
+        f"store.{name}" for name in (*SessionStore.__annotations__, "sharing", "sqlite", "postgres")
+    }
     assert named - set(known) - parts == set()
 
 

@@ -3,12 +3,13 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import Program
-from postgres_server import PostgresServer
+from postgres_server import MISSING, PostgresServer, programs
 from store_contents import contents
 from test_store_port import fill, said
 
@@ -222,3 +223,35 @@ def test_without_the_package_the_setting_says_how_to_install_it(zkchat: Program)
 def test_the_settings_of_a_server_are_read_from_the_environment(tmp_path: Path) -> None:
     env = {"ZKCHAT_HOME": str(tmp_path), "ZKCHAT_STORE__URL": "postgresql:///x"}
     assert load_config({}, env, app_paths(env)).values.store.url == "postgresql:///x"
+
+
+@pytest.fixture
+def own_server() -> Iterator[PostgresServer]:
+    """A server that may be killed."""
+    if programs() is None:
+        pytest.skip(MISSING)
+    server = PostgresServer(settings=())
+    yield server
+    server.remove()
+
+
+def test_asking_goes_on_while_the_server_is_killed_and_is_delivered_later(
+    zkchat: Program, own_server: PostgresServer
+) -> None:
+    zkchat.env["ZKCHAT_STORE__URL"] = own_server.url()
+    first = zkchat("ask", "What is a filter?", "--json").json["conversation_id"]
+    own_server.stop()
+    asked = zkchat("ask", "How are filters joined?", "--json")
+    second = asked.json["conversation_id"]
+    assert asked.exit_status == 0 and "1 turn not on the server yet" in asked.err
+    assert zkchat("ask", "-c", "And brackets?", "--json").json["conversation_id"] == second
+    listed = zkchat("sessions", "list", "--json")
+    assert "cannot be reached" in listed.err and [each["id"] for each in listed.json] == [second]
+    assert "2 turns not on the server yet" in zkchat("store", "status").out
+    refused = zkchat("ask", "--cid", first, "And here?")
+    assert refused.exit_status == 3 and "cannot be reached" in refused.err
+    own_server.start()
+    listed = zkchat("sessions", "list", "--json")
+    assert {each["id"]: each["messages"] for each in listed.json} == {first: 2, second: 4}
+    assert not listed.err
+    assert zkchat("store", "status", "--json").json["waiting_turns"] == 0

@@ -8,7 +8,7 @@ blocks it and no endless file fills the memory. Every writer that replaces a fil
 import errno
 import os
 from contextlib import suppress
-from io import FileIO
+from io import BufferedWriter, FileIO
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
@@ -108,6 +108,32 @@ def lock_timeout(file: Path, seconds: float) -> float:
     has no locks, because SQLite would wait in vain.
     """
     return seconds if can_lock(file.parent) else 0.0
+
+
+class FileLock:
+    """A lock on a file, held until it is released or the program ends."""
+
+    def __init__(self, opened: BufferedWriter) -> None:
+        self._opened = opened
+
+    @classmethod
+    def take(cls, file: Path) -> "FileLock | None":
+        """The lock on `file`, which is created; None if another program has it. Raises OSError."""
+        opened = file.open("ab")
+        if os.name == "posix":
+            # Windows does not have this module
+            import fcntl
+
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                opened.close()
+                return None
+        return cls(opened)
+
+    def release(self) -> None:
+        """Let another program take it."""
+        self._opened.close()
 
 
 def make_private_folder(folder: Path) -> None:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from zkchat_cli import tools
 from zkchat_cli.agents import loader as agents
@@ -24,7 +24,7 @@ from zkchat_cli.app.settings import (
     open_agent,
     required_vault_folder,
 )
-from zkchat_cli.app.stores import open_configured, open_store
+from zkchat_cli.app.stores import open_chat_store
 from zkchat_cli.chat.cost_guard import CostGuard
 from zkchat_cli.chat.fault_guard import FaultGuard
 from zkchat_cli.chat.message_vectors import MessageEmbedder
@@ -35,6 +35,7 @@ from zkchat_cli.chat.runtime import (
     model_options,
 )
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.chat.turn_recorder import waiting_notices
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.context import strategies
 from zkchat_cli.context.instructions import INSTRUCTIONS
@@ -182,6 +183,7 @@ class App:
         if self.store_problem is not None:
             problem = f"this chat is not stored: {self.store_problem.message}"
             found.append(Notice(problem, self.store_problem.hint))
+        found += waiting_notices(self.store)
         tokenizer = self.counter.problem
         if tokenizer is not None:
             found.append(Notice(tokenizer.warning, tokenizer.hint))
@@ -325,7 +327,9 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
             similarities=vault.similarities,
             reports=_model_reports(loaded, options),
         )
-        store, store_problem = _open_store(loaded, options)
+        store, store_problem = open_chat_store(
+            loaded, stored=options.store, later=options.store_later
+        )
         resources.pop_all()
     return App(
         loaded,
@@ -337,23 +341,6 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
         external=open_servers(loaded),
         allowed_tools=AllowedTools(loaded),
     )
-
-
-class _OpenedStore(NamedTuple):
-    store: SessionStore
-    # Why the store is in memory although it should be a file
-    problem: StoreUnwritable | None = None
-
-
-def _open_store(loaded: LoadedConfig, options: StartupOptions) -> _OpenedStore:
-    if not options.store:
-        return _OpenedStore(open_store(None))
-    if not options.store_later:
-        return _OpenedStore(open_configured(loaded, to_read=True))
-    try:
-        return _OpenedStore(open_configured(loaded))
-    except StoreUnwritable as e:
-        return _OpenedStore(open_store(None), e)
 
 
 def open_servers(loaded: LoadedConfig) -> "McpServers | None":

@@ -2,6 +2,7 @@
 one in an SQLite file, or the one on a PostgreSQL server that `store.url` names.
 """
 
+import hashlib
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,9 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.config.store_settings import StoreSettings
 from zkchat_cli.config.store_url import SCHEMES, hide_password
-from zkchat_cli.errors import ConfigError
+from zkchat_cli.errors import ConfigError, StoreUnwritable
 from zkchat_cli.store.port import SessionStore
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+
+# Hexadecimal digits of the name of an outbox's folder
+_NAME_LENGTH = 16
 
 if TYPE_CHECKING:
     from zkchat_cli.store.postgres.server_address import ServerAddress
@@ -29,15 +33,55 @@ def open_store_to_read(file: Path) -> SessionStore:
     return ChatSessionStore.open_to_read(file)
 
 
-def open_configured(loaded: LoadedConfig, *, to_read: bool = False) -> SessionStore:
+def open_configured(
+    loaded: LoadedConfig, *, to_read: bool = False, without_server: bool = False
+) -> SessionStore:
     """The store that the settings name. With `to_read`, a file that cannot be written is opened,
-    too. Raises StoreError and ConfigError.
+    too; with `without_server`, a server that is away is replaced by the outbox on this machine.
+    Raises StoreError and ConfigError.
     """
-    settings = loaded.values.store
-    if settings.url:
-        return open_server(settings.url, settings, loaded.paths.data_dir)
+    if loaded.values.store.url:
+        return _open_with_outbox(loaded, without_server=without_server)
     file = loaded.paths.store_file
     return open_store_to_read(file) if to_read else open_store(file)
+
+
+class OpenedStore(NamedTuple):
+    """The store of a chat, and why it is in memory although it should not be."""
+
+    store: SessionStore
+    problem: StoreUnwritable | None = None
+
+
+def open_chat_store(loaded: LoadedConfig, *, stored: bool, later: bool) -> OpenedStore:
+    """The store of a session; in memory if nothing is `stored`, or if that is impossible and the
+    chat may go on nevertheless (`later`). Raises StoreError and ConfigError.
+    """
+    if not stored:
+        return OpenedStore(open_store(None))
+    if not later:
+        return OpenedStore(open_configured(loaded, to_read=True, without_server=True))
+    try:
+        return OpenedStore(open_configured(loaded, without_server=True))
+    except StoreUnwritable as e:
+        return OpenedStore(open_store(None), e)
+
+
+def _open_with_outbox(loaded: LoadedConfig, *, without_server: bool) -> SessionStore:
+    """The store on the server, which gets first what was kept while it was away."""
+    settings = loaded.values.store
+    folder = loaded.paths.data_dir
+    address = server_address(settings.url, settings)
+    from zkchat_cli.store.outbox import Outbox
+    from zkchat_cli.store.outbox_store import open_outbox_store
+    from zkchat_cli.store.postgres.postgres_store import PostgresStore
+
+    # One server's turns are not for another
+    name = hashlib.sha256(f"{address.shown} {settings.user}".encode()).hexdigest()
+    outbox = Outbox(folder / "outbox" / name[:_NAME_LENGTH], open_store)
+    return open_outbox_store(
+        lambda: PostgresStore.open(address, folder), outbox, without_server=without_server
+    )
 
 
 def describe_configured(loaded: LoadedConfig) -> str:

@@ -35,6 +35,17 @@ class CompletedTurn(NamedTuple):
     facts: Sequence[str]
 
 
+def waiting_notices(store: SessionStore) -> list[Notice]:
+    """What to say about turns that are kept on this machine until a server takes them."""
+    waiting = store.waiting_turns
+    if not waiting:
+        return []
+    hint = "It is kept on this machine until the server answers."
+    if waiting > 1:
+        hint = "They are kept on this machine until the server answers."
+    return [Notice(f"{plural(waiting, 'turn')} not on the server yet", hint)]
+
+
 class TurnRecorder:
     """Stores the turns of one conversation. A failing store stops no turn."""
 
@@ -48,6 +59,8 @@ class TurnRecorder:
         self._pending_questions: set[str] = set()
         # Why nothing can be stored at present, if the user was told
         self.problem: StoreError | None = None
+        # Whether turns were kept on this machine when the user was last told
+        self._had_waiting_turns = False
 
     @property
     def unstored(self) -> tuple[ZkChatMessage, ...]:
@@ -80,7 +93,17 @@ class TurnRecorder:
             self.store_pending(turn)
         except StoreError as e:
             return self.report(e)
-        return self.report()
+        return [*self.report(), *self._report_waiting()]
+
+    def _report_waiting(self) -> list[Notice]:
+        """How many turns the server does not have yet, and when it has all."""
+        notices = waiting_notices(self._store)
+        if self._had_waiting_turns and not notices:
+            notices = [Notice("all turns are on the server now")]
+            self._had_waiting_turns = False
+            return notices
+        self._had_waiting_turns = bool(notices)
+        return notices
 
     def store_pending(self, *finished: CompletedTurn) -> None:
         """Store the turns that could not be stored when they ended, then these. Raises

@@ -154,6 +154,8 @@ class CommandContext:
 
         folder = vault_folder(self.config) if anywhere else required_vault_folder(self.config)
         with closing(open_configured(self.config, to_read=True)) as store:
+            if store.away is not None:
+                self.screen.warn(f"{store.away.message}; only what is kept on this machine is here")
             yield store, str(folder.resolve()) if folder is not None else None
 
     def open_vault(self) -> "closing[Vault]":

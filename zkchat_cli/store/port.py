@@ -10,7 +10,7 @@ Conversations and facts belong to a vault, which is named by the path of its fol
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from zkchat_cli.errors import StoreUnwritable
+from zkchat_cli.errors import StoreUnreachable, StoreUnwritable
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation, ConversationOverview, FoundMessage
@@ -316,10 +316,23 @@ class SessionStore(ConversationLog, Protocol):
     facts: FactStore
     prompts: PromptArchive
     vectors: PassageVectors
-    sharing: ConversationSharing | None
-    """None for a store of one person."""
     write_error: StoreUnwritable | None
     """Why nothing can be stored; None if it can."""
+
+    @property
+    def sharing(self) -> ConversationSharing | None:
+        """None for a store of one person."""
+        ...
+
+    @property
+    def waiting_turns(self) -> int:
+        """Turns that are kept on this machine because the server that should have them is away."""
+        ...
+
+    @property
+    def away(self) -> StoreUnreachable | None:
+        """Why the server is not reached; None if it is, or if there is none."""
+        ...
 
     @property
     def persistent(self) -> bool:

@@ -35,12 +35,18 @@ def status(ctx: CommandContext) -> None:
             "kind": "postgresql" if loaded.values.store.url else "sqlite",
             "conversations": len(store.conversations()),
             "writable": store.write_error is None,
+            "waiting_turns": store.waiting_turns,
             "server": None,
         }
         lines = [f"{document['store']}: {plural(document['conversations'], 'conversation')}"]
+        if store.waiting_turns:
+            lines.append(f"{plural(store.waiting_turns, 'turn')} not on the server yet")
+        away = store.away
         if store.write_error is not None:
             lines.append(f"read-only: {store.write_error.message}")
-    if loaded.values.store.url:
+    if away is not None:
+        lines.append(f"{away.message}. {away.hint}")
+    elif loaded.values.store.url:
         document["server"] = server_status(loaded)
         lines += _server_lines(document["server"])
     ctx.print_result(document, "\n".join(lines))

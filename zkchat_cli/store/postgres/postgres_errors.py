@@ -36,12 +36,12 @@ _POOL = _ServerCause(
     "Try again in a moment.",
 )
 _PASSWORD = _ServerCause(
-    StoreUnreachable,
+    StoreUnwritable,
     "the server refused the user or the password",
     "Put the password into ~/.pgpass, and check the user in store.url.",
 )
 _NO_DATABASE = _ServerCause(
-    StoreUnreachable,
+    StoreUnwritable,
     "there is no such database",
     "Create it with `createdb`, or correct store.url.",
 )

@@ -43,6 +43,8 @@ class PostgresStore(SessionStore):
     """
 
     write_error = None
+    waiting_turns = 0
+    away = None
 
     def __init__(self, connection: PostgresConnection, folder: Path | None = None) -> None:
         """`folder` is the store's on this machine, with the input history."""
@@ -51,7 +53,6 @@ class PostgresStore(SessionStore):
         self.facts = PostgresFactStore(connection)
         self.prompts = PostgresPromptArchive(connection)
         self.vectors = PostgresPassageVectors(connection)
-        self.sharing = PostgresSharing(connection)
 
     @classmethod
     def open(cls, address: ServerAddress, folder: Path | None = None) -> "PostgresStore":
@@ -69,6 +70,10 @@ class PostgresStore(SessionStore):
 
     def close(self) -> None:
         self.connection.close()
+
+    @property
+    def sharing(self) -> PostgresSharing:
+        return PostgresSharing(self.connection)
 
     @property
     def persistent(self) -> bool:

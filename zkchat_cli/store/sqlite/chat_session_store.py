@@ -45,6 +45,8 @@ class ChatSessionStore(SessionStore):
     """
 
     sharing = None
+    waiting_turns = 0
+    away = None
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
