@@ -14,10 +14,13 @@ resolution=highest
 [ "$bound" = lowest ] && resolution=lowest-direct
 
 check() {
-    local install=("$folder/env/bin/uv" pip install -q --python "$folder/env/bin/python")
-    "${install[@]}" --resolution "$resolution" "$(echo "$folder"/dist/*.whl)[mcp,postgres]" || return
+    local uv="$folder/env/bin/uv"
+    local install=("$uv" pip install -q --python "$folder/env/bin/python")
+    "$uv" pip compile -q --python "$folder/env/bin/python" --resolution "$resolution" --extra acp --extra mcp --extra postgres \
+        pyproject.toml -o "$folder/versions.txt" || return
+    "${install[@]}" -r "$folder/versions.txt" || return
+    "${install[@]}" --no-deps "$(echo "$folder"/dist/*.whl)" || return
     # The tools of the tests, which leave those versions as they are
-    "$folder/env/bin/uv" pip freeze -q --python "$folder/env/bin/python" | grep -v "^zkchat" >"$folder/versions.txt"
     "${install[@]}" -c "$folder/versions.txt" pytest pytest-httpserver pytest-timeout pytest-xdist hypothesis pexpect pyte pydot || return
     # What touches the libraries: servers, the command line, the index, vectors, the screen
     "$folder/env/bin/python" -m pytest -q -n 2 tests/test_typer_adapter.py tests/test_mojentic.py tests/test_chat_requests.py \
