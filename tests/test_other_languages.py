@@ -238,6 +238,25 @@ def test_an_answer_in_another_language_misses_no_word_of_the_question(program: P
     assert {"Garage.md", "Harbour.md"} <= {c["relative_path"] for c in compared["citations"]}
 
 
+def test_the_first_question_in_english_finds_a_note_in_a_vault_of_another_language(
+    tmp_path: Path, models: tuple[Embedder, Embedder]
+) -> None:
+    notes = {f"{i}.md": f"Das Boot Nummer {i} ist alt und nicht schnell.\n" for i in range(9)}
+    vault = open_vault(tmp_path, notes | {"Keller.md": NOTES["Keller.md"]}, models)
+    assert vault.search("heating repair")[0].relative_path == "Keller.md"
+    vault.close()
+
+
+def test_an_outline_of_a_subject_in_another_language_is_that_of_the_nearest_note(
+    program: Program,
+) -> None:
+    for name in set(NOTES) - {"Keller.md", "Viaje.md"}:
+        (program.vault / name).unlink()
+    reply = program("ask", "summarize my notes about train tickets", "--json").json
+    assert reply["level"] == "most_likely"
+    assert "Outline of Viaje, with its key lines:" in reply["answer"]
+
+
 def test_meaning_makes_search_in_a_portuguese_vault_no_worse(
     tmp_path: Path, models: tuple[Embedder, Embedder]
 ) -> None:

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
 from zkchat_cli.llm.offline.quotes import QuoteSource, have_any_word
+from zkchat_cli.llm.offline.ranking import is_foreign
 from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
+from zkchat_cli.text.answer_phrases import PHRASES, language_for
 from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
 from zkchat_cli.text.patterns import lazy_pattern
@@ -45,7 +47,7 @@ def _search_notes(subject: str, turn: AskedTurn) -> list[WantedCall]:
     searches = turn.calls_of(SEARCH_TOOL)
     if not searches:
         return [WantedCall(SEARCH_TOOL, {"query": subject, "limit": EXCERPTS})]
-    paths = _best_notes(subject, searches[-1].excerpts)
+    paths = _best_notes(subject, searches[-1].excerpts) or _nearest_note(subject, turn)
     tried = {call.arguments.get("relative_path") for call in turn.calls_of(READ_TOOL)}
     return [WantedCall(READ_TOOL, {"relative_path": path}) for path in paths if path not in tried]
 
@@ -68,6 +70,15 @@ def _best_notes(subject: str, excerpts: Sequence[QuoteSource]) -> list[str]:
     paths = list(dict.fromkeys(excerpt.path for excerpt in fitting))
     named = [each.path for each in fitting if fold(each.title) == fold(subject)]
     return named[:1] or paths[:MOST_NOTES]
+
+
+def _nearest_note(subject: str, turn: AskedTurn) -> list[str]:
+    """The first note that a search has found, if the notes are in another language and have other
+    words for the subject.
+    """
+    found = [excerpt for call in turn.calls_of(SEARCH_TOOL) for excerpt in call.excerpts]
+    is_across = is_foreign(turn.question, found) or is_foreign(subject, found)
+    return [excerpt.path for excerpt in found[:1]] if is_across else []
 
 
 def _fits(excerpt: QuoteSource, wanted: Sequence[str]) -> bool:
@@ -101,6 +112,9 @@ def answer_with_outline(
     if len(outlines) > 1 and subject:
         head = phrases.outlines.format(notes=of_notes.notes(len(outlines)), name=subject)
         outlines.insert(0, f"{head}\n")
+    if turn.calls_of(SEARCH_TOOL) and _nearest_note(subject, turn):
+        not_sure = PHRASES[language_for(turn.asked, texts)].not_sure
+        return OfflineAnswer("\n\n".join([not_sure, *outlines]), "most_likely")
     return OfflineAnswer("\n".join(outlines), "answer")
 
 

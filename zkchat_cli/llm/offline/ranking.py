@@ -32,6 +32,7 @@ from zkchat_cli.llm.offline.quotes import (
     cjk_characters,
     comparable_words,
     find_quotes,
+    have_any_word,
     mark_labels_of_code,
 )
 from zkchat_cli.llm.offline.term_weights import Coverage, TermWeights, count_words, weigh_terms
@@ -207,11 +208,14 @@ def _languages_of(excerpts: Sequence[QuoteSource], language: str) -> tuple[str, 
 
 def is_foreign(question: str, excerpts: Sequence[QuoteSource]) -> bool:
     """Whether no excerpt is in the language of the question: then they have other words for
-    everything.
+    everything. "steam engine" tells no language, but may be a question about notes in German.
     """
     language = language_of_query(question)
     known = {written_language(each.text) for each in excerpts} - {None}
-    return language is not None and bool(known) and language not in known
+    if language is None:
+        is_known = have_any_word(excerpts, words.content_terms(question))
+        return bool(known) and ENGLISH not in known and not is_known
+    return bool(known) and language not in known
 
 
 def _compare_meaning(

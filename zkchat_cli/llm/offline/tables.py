@@ -29,6 +29,7 @@ from zkchat_cli.llm.offline.request_handler import (
     plain_name,
 )
 from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.markdown.tables import is_delimiter_row
 from zkchat_cli.models.notes import Similarities
@@ -103,6 +104,8 @@ def answer_with_table(
     table = _table_in_note(of_note, turn) or _table_of_items(of_note, turn)
     if table:
         return OfflineAnswer(table, "answer")
+    if lists and (table := _table_of_key_lines(request, lists[-1], turn)):
+        return OfflineAnswer(table, "answer")
     if turn.calls_of(READ_TOOL) and turn.calls_of(READ_TOOL)[-1].error:
         return explain_error(turn.calls_of(READ_TOOL)[-1], note_phrases(turn.asked))
     return None
@@ -139,6 +142,24 @@ def _table_of_properties(request: NoteRequest, call: FinishedCall, turn: AskedTu
     head = phrases.properties_of.format(notes=count_of_notes(total, request, of_notes))
     rest = format_rest(total - len(notes), request, of_notes)
     return f"{head}\n\n{_render([phrases.note, *columns], rows)}{rest}"
+
+
+def _table_of_key_lines(request: NoteRequest, call: FinishedCall, turn: AskedTurn) -> str:
+    """The notes, each with a sentence of it: they have neither properties nor lists."""
+    notes = listed_notes(call)
+    rows: list[list[str]] = []
+    for note in notes:
+        quotes = summarize_excerpts([note.excerpt], 1) if note.excerpt else []
+        line = quotes[0].text.replace("|", "/") if quotes else ""
+        rows.append([format_note(note), truncate(plain_name(line), LONGEST_ITEM)])
+    if not rows:
+        return ""
+    of_notes = note_phrases(turn.asked)
+    phrases = request_phrases(turn.asked)
+    total = int(call.data.get("total", 0))
+    head = of_notes.list_of.format(notes=count_of_notes(total, request, of_notes))
+    rest = format_rest(total - len(notes), request, of_notes)
+    return f"{head}\n\n{_render([phrases.note, phrases.text], rows)}{rest}"
 
 
 def _row(note: ListedNote, columns: Iterable[str]) -> list[str]:

@@ -176,6 +176,8 @@ class SemanticEnsemble:
         of the nearest by the first model: no word leads to them. All together take about a second.
         """
         if not self._is_foreign(query):
+            if self._is_vault_in_other_languages():
+                keys = [*keys, *self._all_keys()]
             computed = self._first.compute_first(query, keys)
             others = self._first.store.keys_without_vectors(keys)
             if others and self._has_other_languages:
@@ -245,6 +247,19 @@ class SemanticEnsemble:
 
     def _is_language_of_vault(self, language: str) -> bool:
         """Whether nearly all passages that tell their language are in this one."""
+        found = self._sampled_languages()
+        return found[language] > (1 - MIN_SHARE) * found.total()
+
+    def _is_vault_in_other_languages(self) -> bool:
+        """Whether most passages that tell their language are in one that the first model does not
+        know: then no word leads from a question in English to them.
+        """
+        found = self._sampled_languages()
+        known = sum(count for language, count in found.items() if self._first.knows(language))
+        return 2 * known < found.total()
+
+    def _sampled_languages(self) -> Counter[str]:
+        """How many of some passages are in each language."""
         stamp = self.index_stamp()
         if self._languages is None or self._languages_at != stamp:
             keys = self._all_keys()
@@ -252,7 +267,7 @@ class SemanticEnsemble:
             texts = self._ask(lambda index: index.chunks.texts(sampled))
             self._languages = Counter(each.language for each in texts.values() if each.language)
             self._languages_at = stamp
-        return self._languages[language] > (1 - MIN_SHARE) * self._languages.total()
+        return self._languages
 
     def _match_others(self, query: str, *, filtered: bool) -> SemanticMatch | None:
         """The nearest chunks that the first model cannot compare, by the second."""
