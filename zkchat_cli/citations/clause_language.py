@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 
 from zkchat_cli.citations import clause_words, hedges, negations, quantities, restrictions
-from zkchat_cli.citations.word_tables import WordTable, own_words, read_tokens, words_for
-from zkchat_cli.text.case_folder import fold
-from zkchat_cli.text.words import STOPWORDS, language_of
+from zkchat_cli.citations.word_tables import WordTable, own_words, words_for
+from zkchat_cli.text.words import STOPWORDS, language_of, terms
 
 
 def _any_language(table: Mapping[str, str] | str) -> "cached_property[WordTable]":
@@ -60,6 +59,7 @@ class ClauseLanguage:
     contrasts = _own_language(clause_words.CONTRASTS)
     reasons = _own_language(clause_words.REASONS)
     subjects = _own_language(clause_words.SUBJECTS)
+    finite_verbs = _own_language(clause_words.FINITE_VERBS)
 
     @cached_property
     def and_words(self) -> WordTable:
@@ -81,7 +81,7 @@ def clause_language(language: str) -> ClauseLanguage:
 
 def language_of_text(text: str) -> ClauseLanguage:
     """The words of the language that a text is in."""
-    words = [fold(token.text) for token in read_tokens(text)]
+    words = terms(text)
     if STOPWORDS.isdisjoint(words):
         # A single stopword of another language tells it in a text without English ones
         words *= 2

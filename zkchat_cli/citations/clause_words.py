@@ -74,6 +74,20 @@ SUBJECTS = {
     "arabic": "هو هي هم نحن أنا هذا هذه",
     "hebrew": "הוא היא הם אנחנו אני זה",
 }
+FINITE_VERBS = {
+    "english": (
+        "is are was were has have had will would can could should must does do did isn't aren't "
+        "wasn't weren't"
+    ),
+    "german": "ist sind war waren hat haben hatte hatten wird werden wurde wurden kann können muss",
+    "french": "est sont était étaient a ont avait avaient sera seront peut peuvent doit doivent",
+    "spanish": "es son era eran está están fue fueron ha han había será puede pueden debe deben",
+    "portuguese": "é são era eram está estão foi foram tem têm tinha será pode podem deve devem",
+    "italian": "è sono era erano ha hanno aveva sarà può possono deve",
+    "dutch": "is zijn was waren heeft hebben wordt worden kan kunnen moet",
+    "swedish": "är var har hade blir kan ska",
+}
+"""Behind a few words without an article, these show that they are a subject: "and winds were"."""
 DETERMINERS = {
     "english": "the a an my your his her its our their every each no all both some",
     "german": "der die das ein eine mein meine sein seine ihr ihre unser unsere kein keine alle",
@@ -99,7 +113,10 @@ WITHOUT_WORDS = (
 )
 """Behind a quotation these do not negate it: "you can write without breaking the flow"."""
 DIFFERENT_WORDS = {
-    "english": "ha mai cap res fast will solo bis men pare on ni hors point min car want an die",
+    "english": (
+        "ha mai cap res fast will solo bis men pare on ni hors point min car want an die sense "
+        "plant suppose minimal sept due falls del"
+    ),
     "german": "mai noch ei an on",
     "french": "bis cap pare on",
     "spanish": "ha mai",

@@ -21,6 +21,22 @@ from zkchat_cli.text.words import CJK_CHARACTER
 REACH = 300
 # Words of an adverbial that a quotation may end with
 _ADVERBIAL = 6
+# Words of a subject without an article
+_BARE_SUBJECT = 3
+_DENIED = lazy_pattern(
+    r"\A\s*[,;(–—-]\s*(?:"
+    r"(?:which|but|although|though|and) (?:it|that|this|he|she|they)?\s*(?:\w+ ){0,2}?"
+    r"(?:(?:is|was|are|were|does|did|do|has|have) not\b|(?:isn|wasn|aren|weren|doesn|didn)'t\b"
+    r"|(?:is|was) (?:a lie|a myth|false|untrue|wrong|nonsense))"
+    r"|(?:was|aber das|doch das|und das) (?:aber )?(?:nicht|falsch|gelogen|unwahr)\b"
+    r"|ce qui (?:est faux|n'est pas|était faux|n'était pas)|mais c'est faux"
+    r"|(?:lo cual|lo que|pero eso) (?:es|era|no es|no era) (?:falso|mentira|cierto|verdad)"
+    r"|(?:o que|mas isso) (?:é|era|não é|não era) (?:falso|mentira|verdade|certo)"
+    r"|что (?:неправда|неверно|не так)"
+    r")",
+    re.IGNORECASE,
+)
+"""Denies the whole statement before it."""
 _INTERJECTED = lazy_pattern(
     r"\([^()]*\)|, (?:which|who|whose|where|when|qui|dont|que|который|которая|которое|die|der|das)"
     r"\b[^,]*,",
@@ -70,8 +86,8 @@ def changes_what_precedes(text: str, quoted: str, sample: str = "") -> bool:
     sentence = _first_sentence(text[:REACH])
     language = language_of_text(f"{quoted} {sentence} {sample}")
     after = SentencePart(sentence, language)
-    if after.says_nothing:
-        return False
+    if after.says_nothing or _DENIED.match(sentence):
+        return not after.says_nothing
     after = after.without(language.no_negations, negations.UNSPACED_NO_NEGATIONS)
     after = after.without(language.no_conditions, restrictions.UNSPACED_CONCESSIONS)
     before = SentencePart(quoted, language)
@@ -138,7 +154,21 @@ def _begins_with_subject(text: str, language: ClauseLanguage) -> bool:
     bare = text.lstrip(" '(")
     tokens = read_tokens(bare[:50])
     tables = (language.subjects, language.determiners)
-    return bare[:1].isupper() or any(table.starts_at(tokens, 0) > 0 for table in tables)
+    if bare[:1].isupper() or any(table.starts_at(tokens, 0) > 0 for table in tables):
+        return True
+    return _begins_with_bare_noun(tokens, language)
+
+
+def _begins_with_bare_noun(tokens: Sequence[Token], language: ClauseLanguage) -> bool:
+    """Whether a few words before a finite verb are a subject without an article: "strong winds
+    were".
+    """
+    for at, token in enumerate(tokens[: _BARE_SUBJECT + 1]):
+        if language.finite_verbs.starts_at(tokens, at):
+            return at > 0
+        if not token.is_word or language.prepositions.starts_at(tokens, at):
+            return False
+    return False
 
 
 def without_operators(text: str, block: str) -> str:

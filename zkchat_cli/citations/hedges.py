@@ -4,6 +4,7 @@
 
 HEDGES = {
     "english": (
+        "hopefully "
         "might may could would should must perhaps maybe possibly probably presumably allegedly "
         "supposedly reportedly apparently seemingly said_to believed_to thought_to supposed_to "
         "expected_to reported_to rumoured_to rumored_to claimed_to assumed_to known_to_have "
@@ -16,6 +17,7 @@ HEDGES = {
         "it_seems as_if as_though potentially once formerly"
     ),
     "german": (
+        "hoffentlich "
         "könnte könnten dürfte dürften würde würden sollte sollten soll sollen müsste vielleicht "
         "womöglich möglicherweise eventuell wahrscheinlich vermutlich wohl angeblich vorgeblich "
         "scheinbar anscheinend scheint schien scheinen behauptet behauptete glaubt glaubte meint "
@@ -29,12 +31,14 @@ HEDGES = {
         "suppose suppose-t-on censé censée voudrait tente_de tenta_de essaie_de essaya_de peut"
     ),
     "spanish": (
+        "ojalá "
         "quizá quizás tal_vez podría podrían debería deberían habría sería serían acaso "
         "probablemente posiblemente supuestamente presuntamente aparentemente parece parecía "
         "afirma afirmó cree creía creen piensa espera teme supone dicen dice_que intenta intentó "
         "quería a_lo_mejor puede_que puede"
     ),
     "portuguese": (
+        "oxalá tomara "
         "talvez poderia poderiam deveria deveriam seria seriam teria provavelmente possivelmente "
         "supostamente alegadamente aparentemente parece parecia afirma afirmou acredita acreditava "
         "acha achava pensa espera teme supõe dizem tenta tentou queria quiçá pode"

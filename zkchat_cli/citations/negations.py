@@ -13,7 +13,8 @@ NEGATIONS = {
         "unlikely impossible fail_to fails_to failed_to failing_to refuse_to refuses_to refused_to "
         "refusing_to instead_of rather_than lack lacks lacked lacking far_from anything_but "
         "no_longer by_no_means on_no_account under_no_circumstances forbidden prohibited banned "
-        "forbids prohibits avoid avoids avoided prevent prevents prevented stop stops stopped "
+        "forbids forbid forbade prohibits prohibit ban bans "
+        "avoid avoids avoided prevent prevents prevented stop stops stopped "
         "stopping cease ceases ceased quit quits forget_to forgot_to forgets_to unable "
         "disproved disproves refuted refutes rejected rejects contrary_to absence_of"
     ),
@@ -122,6 +123,7 @@ UNSPACED_NEGATIONS_BEHIND = (
 """In Japanese, at the end of a clause."""
 
 CORRELATIVES = (
+    "kein_zweifel no_hay_duda nul_doute aucun_doute não_há_dúvida "
     "not_only not_just not_merely not_least nicht_nur non_seulement no_solo no_sólo não_só "
     "não_apenas non_solo niet_alleen inte_bara не_только לא_רק ليس_فقط όχι_μόνο no_matter no_doubt "
     "no_wonder nothing_but sans_doute sin_duda sem_dúvida ohne_zweifel no_problem "

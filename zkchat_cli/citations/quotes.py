@@ -35,6 +35,7 @@ from zkchat_cli.vault.sections import ChunkHeading, chunk_headings
 _ENDS = " \t\r\n.…,;:，。；：、"
 # Occurrences of a quotation to look at for one that is not cut
 _MAX_PLACES = 50
+_BLOCK_MARKS = lazy_pattern(r"\A\s*(?:>\s?)+")
 _MAX_SENTENCE = 1000
 # Parts of a quotation that can be in another order
 _FEWEST_PARTS = 2
@@ -141,7 +142,18 @@ class QuotableChunk:
                 if place and place.verdict == "verified":
                     return self._with_hidden_told(place, quote)
                 cut = cut or place
-        return cut or self._locate_struck_out(quote)
+        return cut or self._locate_struck_out(quote) or self._locate_block_quotation(quote)
+
+    def _locate_block_quotation(self, quote: str) -> FoundQuotation | None:
+        """The words of a quotation that begins with `>`, where a line of the note does, too."""
+        bare = _BLOCK_MARKS.sub("", quote)
+        if bare == quote or not bare:
+            return None
+        place = self.locate(bare)
+        if place is None or place.start_line is None:
+            return None
+        line = self._lines[place.start_line - self.chunk.start_line]
+        return place if line.lstrip().startswith(">") else None
 
     def locate_disordered(self, quote: str) -> FoundQuotation | None:
         """The parts of a quotation with omissions, in another order: they are misquoted."""

@@ -64,7 +64,7 @@ DISTANT = 0.3
 _FEW_WORDS = 4
 # Languages that need no pronoun before a verb
 _BARE_VERBS = frozenset((SPANISH, PORTUGUESE, "italian"))
-_MOST_SIMILAR = 6
+_MOST_SIMILAR = 4
 _MOST_RIVALS = 3
 _SHORTEST = 12
 # Characters of a source that show its language, and the different stopwords that English has there
@@ -184,11 +184,17 @@ class _JudgedSentence:
         return frozenset[str]().union(*(source.keys for source in self.sources), *readings)
 
     @cached_property
+    def all_keys(self) -> frozenset[str]:
+        """The keys of its words, also of those in quantities."""
+        return text_keys(self.plain, self.language)
+
+    @cached_property
     def shared(self) -> float:
         """The share of its words, also of those in quantities, that the sources have."""
-        keys = text_keys(self.plain, self.language)
-        found = frozenset[str]().union(*(shared_keys(keys, each.keys) for each in self.sources))
-        return len(found) / max(1, len(keys))
+        found: set[str] = set()
+        for source in self.sources:
+            found |= shared_keys(self.all_keys, source.keys)
+        return len(found) / len(self.all_keys)
 
     @cached_property
     def similar(self) -> list[_SourceSentence]:
@@ -219,11 +225,15 @@ class _JudgedSentence:
         """Whether it has so many numbers and names that no source has that it is hardly ever
         supported.
         """
-        numbers = {key for key in text_keys(self.plain, self.language) if key.isdigit()}
-        return len(numbers - self.known) >= _FEW_NUMBERS and self.score < UNLIKELY
+        numbers = {key for key in self.all_keys if key.isdigit()}
+        for source in self.sources:
+            numbers -= source.keys
+        return len(numbers) >= _FEW_NUMBERS and self.score < UNLIKELY
 
     def judged(self) -> Support:
         """The verdict by all its clauses: the worst one."""
+        if not self.reading.keys:
+            return "unclear"
         comparisons = [self._compare(clause) for clause in self.reading.clauses]
         if any(each is not None and each.contrary for each in comparisons):
             return "does_not_support"
@@ -292,7 +302,7 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
     if not sources or is_question or _is_dated_name(plain, sources):
         return "unclear"
     statement = _JudgedSentence(plain, sources)
-    if not statement.reading.keys:
+    if not statement.all_keys:
         return "unclear"
     if statement.shared <= HARDLY and _is_about_other(statement):
         return "does_not_support"

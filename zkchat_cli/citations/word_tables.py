@@ -17,6 +17,12 @@ _TOKEN = lazy_pattern(
     re.IGNORECASE,
 )
 """A word, a French article before its word, or a mark between clauses."""
+_MONTH_OF_MAY = lazy_pattern(
+    r"(?:(?<=\b[Ii]n )|(?<=\b[Oo]f )|(?<=\b[Bb]y )|(?<=\bto )|(?<=\d )|(?<=\b[Ll]ast )"
+    r"|(?<=\b[Nn]ext )|(?<=\b[Ee]arly )|(?<=\b[Ll]ate )|(?<=\b[Ss]ince )|(?<=\b[Ff]rom )"
+    r"|(?<=\b[Tt]his ))May\b|\bMay(?=,? \d)"
+)
+"""A month that "may" be taken for a verb."""
 _ARABIC = lazy_pattern("[\u0600-\u06ff]")
 _ARABIC_PREFIXES = ("وال", "ال", "و", "ف")
 _LONGEST = 4
@@ -36,7 +42,7 @@ class Token(NamedTuple):
 
 def read_tokens(text: str) -> list[Token]:
     """The words of a text, and its marks between clauses."""
-    lowered = text.replace("İ", "i").lower()
+    lowered = _MONTH_OF_MAY.sub("jun", text.replace("İ", "i")).lower()
     return [Token(found[0], *found.span()) for found in _TOKEN.finditer(lowered)]
 
 
@@ -53,9 +59,13 @@ class WordTable:
                 self._phrases.add(f"{key[:-1]}'")
             if _ARABIC.search(key):
                 self._phrases.add(bare_word(key))
+        self._first_words = {phrase.partition(" ")[0] for phrase in self._phrases}
 
     def starts_at(self, tokens: Sequence[Token], at: int) -> int:
         """How many tokens from one on are a phrase of this table; 0 if they are none."""
+        first = tokens[at].text if at < len(tokens) else ""
+        if first not in self._first_words and not first.startswith(_ARABIC_PREFIXES):
+            return 0
         for size in range(min(_LONGEST, len(tokens) - at), 0, -1):
             key = " ".join(token.text for token in tokens[at : at + size])
             if key in self._phrases:
@@ -88,6 +98,9 @@ class WordTable:
 
 
 def _phrase_key(phrase: str) -> str:
+    if phrase.endswith("'"):
+        # Alone, "n'" would be the letter
+        return phrase
     return " ".join(token.text for token in read_tokens(phrase))
 
 
