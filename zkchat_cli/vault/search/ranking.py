@@ -46,9 +46,9 @@ CHARACTER = 0.5
 ADJACENCY = 0.5
 # How much more a chunk is worth that has a whole query such as "state-of-the-art": a title with
 # only its words counts twice as much as a text
-JOINED = 8.0
+JOINED = 6.0
 # The same for one with these words beside each other: "state of the art"
-SEPARATED = 0.5
+SEPARATED = 0.2
 BODY = 1.0
 # The share of a name's weight that single CJK characters have in it: names are short
 CHARACTER_IN_NAME = 0.5
@@ -93,7 +93,12 @@ class ChunkRanking:
         self._chunks_per_note = sizes.chunks / max(sizes.notes, 1)
         self._rarity = {term: rarity_of(frequency[term]) for term in query.terms}
         self._all_rarity = sum(self._rarity.values()) or 1.0
-        self._joined = {word: rarity_of(count) for word, count in joined.items()}
+        in_joined = {term for word in joined for term in word.terms}
+        others = sum(each for term, each in self._rarity.items() if term not in in_joined)
+        weights = {word: rarity_of(count) for word, count in joined.items()}
+        whole = others + sum(weights.values()) or 1.0
+        # Squared, because the other words of a long question say more
+        self._joined = {word: (weight / whole) ** 2 for word, weight in weights.items()}
         self._exact_rarity: dict[str, float] = {}
         for term in query.terms:
             exact = known[term].exact if term in known else frequency[term]
@@ -136,12 +141,12 @@ class ChunkRanking:
     def _joined_factor(self, candidate: RankingCandidate, fields: list[_Field]) -> float:
         """How much better a chunk is with the joined words of the query, by their rarity."""
         present = 0.0
-        for word, weight in self._joined.items():
+        for word, share in self._joined.items():
             if _occurs(word.terms, fields):
                 texts = (candidate.title, candidate.aliases, candidate.headings, candidate.body)
                 is_joined = any(word.written in fold_joined(text) for text in texts)
-                present += weight * (JOINED if is_joined else SEPARATED)
-        return 1 + present / (self._all_rarity + sum(self._joined.values()))
+                present += share * (JOINED if is_joined else SEPARATED)
+        return 1 + present
 
     def _excludes(self, fields: list[_Field]) -> bool:
         """Whether a phrase of the query is missing, or one that must not occur is there."""
