@@ -1,6 +1,7 @@
 """`zkchat store`, and the other commands with conversations on a PostgreSQL server."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -223,6 +224,31 @@ def test_without_the_package_the_setting_says_how_to_install_it(zkchat: Program)
 def test_the_settings_of_a_server_are_read_from_the_environment(tmp_path: Path) -> None:
     env = {"ZKCHAT_HOME": str(tmp_path), "ZKCHAT_STORE__URL": "postgresql:///x"}
     assert load_config({}, env, app_paths(env)).values.store.url == "postgresql:///x"
+
+
+def test_a_vault_with_a_name_is_the_same_in_another_folder(
+    on_server: Program, tmp_path: Path
+) -> None:
+    id_ = on_server("ask", "What is a filter?", "--json").json["conversation_id"]
+    on_server("memory", "add", "the rent is 950 euros", "--key", "rent")
+    copy = shutil.copytree(on_server.vault, tmp_path / "elsewhere")
+    assert on_server("sessions", "list", "--vault", copy, "--json").json == []
+    for folder in (on_server.vault, copy):
+        (folder / ".zkchat.toml").write_text('[vault]\nid = "team-notes"\n')
+    # Here what was stored under the path gets the name
+    assert [each["id"] for each in on_server("sessions", "list", "--json").json] == [id_]
+    [there] = on_server("sessions", "list", "--vault", copy, "--json").json
+    assert (there["id"], there["vault"]) == (id_, str(copy))
+    [fact] = on_server("memory", "list", "--vault", copy, "--json").json
+    assert fact["key"] == "rent"
+    assert on_server("ask", "-c", "And joined?", "--vault", copy, "--json").exit_status == 0
+    assert on_server("store", "verify").exit_status == 0
+    mapped = tmp_path / "mapped"
+    mapped.mkdir()
+    (mapped / "Note.md").write_text("A note")
+    on_server.env["ZKCHAT_VAULT__IDS"] = f"team-notes={mapped}"
+    [listed] = on_server("sessions", "list", "--vault", mapped, "--json").json
+    assert listed["messages"] == 4
 
 
 @pytest.fixture

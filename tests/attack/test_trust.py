@@ -52,7 +52,9 @@ def test_a_vaults_file_cannot_set_what_is_not_on_the_list(tmp_path: Path, key: s
 def test_no_setting_on_the_list_is_a_path_an_address_a_command_or_a_key() -> None:
     words = {key for key in loader.VAULT_KEYS if isinstance(SETTINGS[key], str)}
     # Choices, which are checked
-    assert words == {"context.strategy", "context.tool_filter", "llm.reasoning_effort"}
+    choices = {"context.strategy", "context.tool_filter", "llm.reasoning_effort"}
+    # A name of the notes, and how their daily notes are named
+    assert words - {"vault.id", "vault.daily_format"} == choices
 
 
 def test_a_vault_cannot_choose_the_model(zkchat: Program) -> None:

@@ -4,15 +4,18 @@ one in an SQLite file, or the one on a PostgreSQL server that `store.url` names.
 
 import hashlib
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from zkchat_cli.app.settings import vault_folder
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.config.store_settings import StoreSettings
 from zkchat_cli.config.store_url import SCHEMES, hide_password
 from zkchat_cli.errors import ConfigError, StoreUnwritable
 from zkchat_cli.store.port import SessionStore
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
+from zkchat_cli.store.vault_names import VaultNames
 
 # Hexadecimal digits of the name of an outbox's folder
 _NAME_LENGTH = 16
@@ -80,7 +83,9 @@ def _open_with_outbox(loaded: LoadedConfig, *, without_server: bool) -> SessionS
     name = hashlib.sha256(f"{address.shown} {settings.user}".encode()).hexdigest()
     outbox = Outbox(folder / "outbox" / name[:_NAME_LENGTH], open_store)
     return open_outbox_store(
-        lambda: PostgresStore.open(address, folder), outbox, without_server=without_server
+        partial(PostgresStore.open, address, folder, vault_names(loaded)),
+        outbox,
+        without_server=without_server,
     )
 
 
@@ -90,14 +95,17 @@ def describe_configured(loaded: LoadedConfig) -> str:
     return hide_password(url) if url else str(loaded.paths.store_file)
 
 
-def open_server(url: str, settings: StoreSettings, folder: Path | None = None) -> SessionStore:
-    """The store on a server; `folder` is the store's on this machine. Raises StoreError, and
-    ConfigError for an address that cannot be used.
-    """
-    address = server_address(url, settings)
-    from zkchat_cli.store.postgres.postgres_store import PostgresStore
-
-    return PostgresStore.open(address, folder)
+def vault_names(loaded: LoadedConfig) -> VaultNames:
+    """What a store on a server calls the vault in use: by the user's list, or by its own file."""
+    folder = vault_folder(loaded)
+    if folder is None:
+        return VaultNames()
+    root = str(folder.resolve())
+    for entry in loaded.values.vault.ids:
+        name, _, path = entry.partition("=")
+        if str(Path(path).expanduser().resolve()) == root:
+            return VaultNames(root, name)
+    return VaultNames(root, loaded.values.vault.id)
 
 
 def server_address(url: str, settings: StoreSettings) -> "ServerAddress":
@@ -146,6 +154,9 @@ def server_status(loaded: LoadedConfig) -> dict[str, Any]:
 def open_named(name: str, loaded: LoadedConfig) -> SessionStore:
     """The store at an address: postgresql://…, sqlite:///FILE or the path of a file."""
     if name.startswith(SCHEMES):
-        return open_server(name, loaded.values.store)
+        address = server_address(name, loaded.values.store)
+        from zkchat_cli.store.postgres.postgres_store import PostgresStore
+
+        return PostgresStore.open(address, names=vault_names(loaded))
     path = name.removeprefix("sqlite://").removeprefix("sqlite:")
     return open_store(Path(path).expanduser() if path else loaded.paths.store_file)

@@ -34,6 +34,7 @@ VAULT_KEYS = (
     "chat.show_reasoning",
     "references.max_displayed",
     "vault.ignore",
+    "vault.id",
     "vault.daily_format",
     "llm.max_tool_rounds",
     "llm.max_output_tokens",

@@ -6,7 +6,6 @@ The table of a provider is declared in the provider's own file; `provider_tables
 from typing import Annotated, Literal
 
 from pydantic import (
-    BeforeValidator,
     Field,
     StringConstraints,
     field_validator,
@@ -16,51 +15,15 @@ from pydantic import (
 from zkchat_cli.config.prices import parse_price
 from zkchat_cli.config.section import S as S
 from zkchat_cli.config.section import Section as Section
+from zkchat_cli.config.section import TextList as TextList
 from zkchat_cli.config.store_settings import StoreSettings
-
-
-def _split_list(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    return [part.strip() for part in value.split(",") if part.strip()]
-
-
-TextList = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
-"""Texts; the environment and the command line have them as one text with commas."""
+from zkchat_cli.config.vault_settings import VaultSettings
 
 EMBEDDER_NAMES = "<embedders>"
 DEFAULT_EMBEDDING_MODELS = "<embedding models>"
 """A placeholder in descriptions, which `describe_setting` replaces: this package cannot import the
 embedders.
 """
-
-
-class VaultSettings(Section):
-    """The table [vault]: the notes."""
-
-    path: str = Field(
-        "",
-        description=(
-            "folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder"
-        ),
-    )
-    ignore: TextList = Field(
-        (), description="globs of notes to leave out of the index, such as ['Templates/*']"
-    )
-    daily_format: str = Field(
-        "",
-        max_length=100,
-        description=(
-            "format of the names of daily notes, as in Obsidian: DD-MM-YYYY; empty: usual forms"
-        ),
-    )
-
-    @field_validator("daily_format")
-    @classmethod
-    def _format_has_a_year(cls, written: str) -> str:
-        if written and not any(year in written for year in ("YY", "GGGG", "gggg")):
-            raise ValueError("has no year: write it as in Obsidian, such as YYYY-MM-DD")
-        return written
 
 
 class LlmSettings(Section):

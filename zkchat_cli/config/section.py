@@ -1,8 +1,8 @@
 """What every table of settings has in common."""
 
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 
 class Section(BaseModel):
@@ -15,3 +15,14 @@ class Section(BaseModel):
 
 
 S = TypeVar("S", bound=Section)
+
+
+def split_list(value: object) -> object:
+    """A text with commas as a list of its parts; any other value unchanged."""
+    if not isinstance(value, str):
+        return value
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+TextList = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+"""Texts; the environment and the command line have them as one text with commas."""

@@ -43,7 +43,7 @@ class Outbox:
         """Whether something is kept, by this program or by one that ended."""
         return self._store is not None or any(self._folder.glob("outbox-*.db"))
 
-    def open(self) -> SessionStore:
+    def store(self) -> SessionStore:
         """The store in the outbox's file."""
         if self._store is None:
             make_private_folder(self._folder)
@@ -64,11 +64,11 @@ class Outbox:
         """Whether a conversation is kept here."""
         if not self.is_used:
             return False
-        return any(each.id == conversation_id for each in self.open().conversations())
+        return any(each.id == conversation_id for each in self.store().conversations())
 
     def keep(self, archive: ConversationArchive) -> None:
         """Keep a conversation as the server has it; new messages are added to it here."""
-        store = self.open()
+        store = self.store()
         self._known[archive.conversation.id] = len(archive.messages)
         atomic_write(self._known_file, json.dumps(self._known), private=True)
         store.restore([archive])
@@ -78,8 +78,8 @@ class Outbox:
         if not self.is_used:
             return 0
         turns = 0
-        for conversation in self.open().conversations():
-            log = self.open().log(conversation.id)
+        for conversation in self.store().conversations():
+            log = self.store().log(conversation.id)
             new = log[self._known.get(conversation.id, 0) :]
             turns += sum(message.role == "user" for message in new)
             # The server has the question of the first of them
@@ -92,7 +92,7 @@ class Outbox:
         """
         if not self.is_used:
             return
-        store = self.open()
+        store = self.store()
         self.problem = None
         for conversation in reversed(store.conversations()):
             try:
@@ -109,7 +109,7 @@ class Outbox:
             self._remove()
 
     def _deliver_conversation(self, conversation_id: str, server: SessionStore) -> None:
-        store = self.open()
+        store = self.store()
         archive = store.archive(conversation_id, prompts=True)
         server.restore([archive])
         store.delete(conversation_id)

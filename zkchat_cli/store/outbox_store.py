@@ -108,7 +108,7 @@ class OutboxStore(SessionStore):
         except StoreUnreachable as e:
             with self._lock:
                 self._note_absence(e)
-                return otherwise(self._outbox.open())
+                return otherwise(self._outbox.store())
 
     def _ask_for(self, conversation_id: str, act: Callable[[SessionStore], T]) -> T:
         """Act on a conversation where it is: in the outbox if the server is away, or if it could
@@ -130,7 +130,7 @@ class OutboxStore(SessionStore):
                         raise
                     self._outbox.keep(known.archive())
         with self._lock:
-            return act(self._outbox.open())
+            return act(self._outbox.store())
 
     def _learn(self, conversation_id: str, server: SessionStore) -> None:
         known = _KnownConversation(server.conversation(conversation_id))

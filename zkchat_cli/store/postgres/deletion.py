@@ -8,6 +8,7 @@ from zkchat_cli.errors import StoreUnwritable
 from zkchat_cli.store import input_history
 from zkchat_cli.store.postgres import conversations
 from zkchat_cli.store.postgres.postgres_connection import PostgresDatabase
+from zkchat_cli.store.vault_names import VaultNames
 
 _TYPED = """
     SELECT vault, content FROM message
@@ -22,7 +23,9 @@ _RELEASE_FACTS = """
 """
 
 
-def delete(db: PostgresDatabase, folder: Path | None, ids: Iterable[str]) -> None:
+def delete(
+    db: PostgresDatabase, folder: Path | None, ids: Iterable[str], names: VaultNames
+) -> None:
     """Delete the user's conversations, inside the caller's transaction. Raises StoreError."""
     found = {id_: conversations.lock(db, id_) for id_ in ids}
     user = db.value("SELECT me()")
@@ -36,7 +39,7 @@ def delete(db: PostgresDatabase, folder: Path | None, ids: Iterable[str]) -> Non
     if folder is not None:
         texts: defaultdict[Path, set[str]] = defaultdict(set)
         for vault, text in db.execute(_TYPED, {"seqs": seqs}):
-            texts[input_history.history_file(folder, vault)].add(text.strip())
+            texts[input_history.history_file(folder, names.local(vault))].add(text.strip())
         input_history.delete_typed(texts)
     db.execute("SELECT forget_words(%s)", (seqs,))
     db.execute(_RELEASE_FACTS, ([*found],))

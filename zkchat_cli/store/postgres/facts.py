@@ -16,6 +16,7 @@ from zkchat_cli.store.postgres.postgres_connection import (
     PostgresDatabase,
     clean_value,
 )
+from zkchat_cli.store.vault_names import SAME_NAMES, VaultNames
 
 _COLUMNS = (
     "key",
@@ -58,19 +59,21 @@ _INSERT = f"""
 class PostgresFactStore(FactStore):
     """The facts on the server, and how often its conversations used each note."""
 
-    def __init__(self, connection: PostgresConnection) -> None:
+    def __init__(self, connection: PostgresConnection, names: VaultNames = SAME_NAMES) -> None:
         self._connection = connection
+        self._names = names
 
     def vaults(self) -> tuple[str, ...]:
         query = 'SELECT DISTINCT vault COLLATE "C" FROM fact WHERE ended_at IS NULL ORDER BY 1'
         with self._connection.reading("read what was remembered") as db:
-            return tuple(vault for (vault,) in db.execute(query))
+            return tuple(self._names.local(vault) for (vault,) in db.execute(query))
 
     def current(self, vault: str) -> tuple[Fact, ...]:
         with self._connection.reading("read what was remembered") as db:
-            return _read(db, vault)
+            return _read(db, self._names.stored(vault))
 
     def remember(self, vault: str, fact: Fact) -> Fact | None:
+        vault = self._names.stored(vault)
         with self._connection.writing("remember") as db:
             replaced = _read_one(db, vault, fact.key)
             db.execute(_END, (fact.created_at, vault, fact.key))
@@ -78,10 +81,11 @@ class PostgresFactStore(FactStore):
             row = {name: clean_value(value) for name, value in columns.items()}
             row["vault"] = clean_value(vault)
             row["shared"] = False
-            db.execute(_INSERT, row | {"checksum": _checksum(row)})
+            db.execute(_INSERT, row | {"checksum": row_checksum(row)})
             return replaced
 
     def forget(self, vault: str, key: str) -> Fact | None:
+        vault = self._names.stored(vault)
         with self._connection.writing("forget") as db:
             fact = _read_one(db, vault, key)
             db.execute(f"DELETE FROM fact WHERE {_MINE}", (vault, key))
@@ -89,11 +93,11 @@ class PostgresFactStore(FactStore):
 
     def often_cited(self, vault: str) -> tuple[NoteUsage, ...]:
         with self._connection.reading("look for notes that are often cited") as db:
-            return note_usage.often_cited(db, vault)
+            return note_usage.often_cited(db, self._names.stored(vault))
 
     def most_used_notes(self, vault: str, most: int) -> tuple[NoteUsage, ...]:
         with self._connection.reading("count the uses of notes") as db:
-            return note_usage.most_used(db, vault, most)
+            return note_usage.most_used(db, self._names.stored(vault), most)
 
 
 def record_access(db: PostgresDatabase, vault: str, keys: Sequence[str], at: str) -> None:
@@ -103,10 +107,11 @@ def record_access(db: PostgresDatabase, vault: str, keys: Sequence[str], at: str
 
 
 def _is_intact(row: Mapping[str, Any]) -> bool:
-    return bool(_checksum(row) == row["checksum"])
+    return bool(row_checksum(row) == row["checksum"])
 
 
-def _checksum(row: Mapping[str, Any]) -> int:
+def row_checksum(row: Mapping[str, Any]) -> int:
+    """The checksum of the columns of a fact that do not change."""
     return checksum(
         None, row["vault"], row["key"], row["content"], row["source"], row["created_at"]
     )

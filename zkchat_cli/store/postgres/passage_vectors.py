@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from zkchat_cli.store.port import MessageWithoutVectors, PassageVectors, StoredMessageVectors
 from zkchat_cli.store.postgres.postgres_connection import PostgresConnection
+from zkchat_cli.store.vault_names import SAME_NAMES, VaultNames
 
 # No row has a larger number
 _AFTER_ALL_ROWS = 2**63 - 1
@@ -77,8 +78,9 @@ _OF_FACTS = """
 class PostgresPassageVectors(PassageVectors):
     """The vectors on the server."""
 
-    def __init__(self, connection: PostgresConnection) -> None:
+    def __init__(self, connection: PostgresConnection, names: VaultNames = SAME_NAMES) -> None:
         self._connection = connection
+        self._names = names
 
     def of_messages(
         self, conversation_id: str, embedder: str, after: int
@@ -91,7 +93,7 @@ class PostgresPassageVectors(PassageVectors):
         self, vault: str, embedder: str, before: int | None, limit: int
     ) -> list[MessageWithoutVectors]:
         values = {
-            "vault": vault,
+            "vault": self._names.stored(vault),
             "embedder": embedder,
             "before": _AFTER_ALL_ROWS if before is None else before,
             "limit": limit,
@@ -111,11 +113,13 @@ class PostgresPassageVectors(PassageVectors):
 
     def of_facts(self, vault: str, embedder: str) -> dict[str, bytes]:
         with self._connection.reading("read the vectors of facts") as db:
-            return dict(db.execute(_OF_FACTS, (vault, embedder)).fetchall())
+            return dict(db.execute(_OF_FACTS, (self._names.stored(vault), embedder)).fetchall())
 
     def facts_without(self, vault: str, embedder: str, limit: int) -> dict[int, str]:
         with self._connection.reading("look for facts without vectors") as db:
-            return dict(db.execute(_FACTS_WITHOUT, (vault, embedder, limit)).fetchall())
+            return dict(
+                db.execute(_FACTS_WITHOUT, (self._names.stored(vault), embedder, limit)).fetchall()
+            )
 
     def add_for_facts(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
         values = [

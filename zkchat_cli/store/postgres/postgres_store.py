@@ -26,12 +26,14 @@ from zkchat_cli.store.postgres import (
     sent_prompts,
 )
 from zkchat_cli.store.postgres.facts import PostgresFactStore
+from zkchat_cli.store.postgres.named_vaults import name_vault
 from zkchat_cli.store.postgres.passage_vectors import PostgresPassageVectors
 from zkchat_cli.store.postgres.postgres_connection import PostgresConnection
 from zkchat_cli.store.postgres.restore import restore
 from zkchat_cli.store.postgres.sent_prompts import PostgresPromptArchive
 from zkchat_cli.store.postgres.server_address import ServerAddress
 from zkchat_cli.store.postgres.shares import PostgresSharing
+from zkchat_cli.store.vault_names import SAME_NAMES, VaultNames
 from zkchat_cli.text.word_lists import ENGLISH
 
 _HEAD = "head_id = %s, updated_at = %s, changed_at = clock_timestamp()"
@@ -46,34 +48,48 @@ class PostgresStore(SessionStore):
     waiting_turns = 0
     away = None
 
-    def __init__(self, connection: PostgresConnection, folder: Path | None = None) -> None:
-        """`folder` is the store's on this machine, with the input history."""
+    def __init__(
+        self,
+        connection: PostgresConnection,
+        folder: Path | None = None,
+        names: VaultNames = SAME_NAMES,
+    ) -> None:
+        """`folder` is the store's on this machine, with the input history; `names` says what the
+        vault in use is called on the server.
+        """
         self.connection = connection
         self.folder = folder
-        self.facts = PostgresFactStore(connection)
+        self.names = names
+        self.facts = PostgresFactStore(connection, names)
         self.prompts = PostgresPromptArchive(connection)
-        self.vectors = PostgresPassageVectors(connection)
+        self.vectors = PostgresPassageVectors(connection, names)
 
     @classmethod
-    def open(cls, address: ServerAddress, folder: Path | None = None) -> "PostgresStore":
+    def open(
+        cls,
+        address: ServerAddress,
+        folder: Path | None = None,
+        names: VaultNames = SAME_NAMES,
+    ) -> "PostgresStore":
         """The store on this server. Raises StoreError, also if it has another layout."""
         connection = PostgresConnection(address)
         try:
             migrations.require_layout(connection)
+            name_vault(connection, names)
         except BaseException:
             connection.close()
             raise
-        return cls(connection, folder)
+        return cls(connection, folder, names)
 
     def reopen(self) -> "PostgresStore":
-        return PostgresStore(PostgresConnection(self.connection.address), self.folder)
+        return PostgresStore(PostgresConnection(self.connection.address), self.folder, self.names)
 
     def close(self) -> None:
         self.connection.close()
 
     @property
     def sharing(self) -> PostgresSharing:
-        return PostgresSharing(self.connection)
+        return PostgresSharing(self.connection, self.names)
 
     @property
     def persistent(self) -> bool:
@@ -86,21 +102,33 @@ class PostgresStore(SessionStore):
 
     def start(self, conversation: Conversation) -> None:
         with self.connection.writing("store a new conversation") as db:
-            conversations.insert(db, conversation)
+            vault = self.names.stored(conversation.vault)
+            conversations.insert(db, conversation.model_copy(update={"vault": vault}))
 
     def conversation(self, conversation_id: str) -> ConversationOverview:
         with self.connection.reading("read a conversation") as db:
-            return conversations.read(db, conversation_id)
+            return self._here(conversations.read(db, conversation_id))
 
     def find(self, prefix: str | None, vault: str | None) -> ConversationOverview:
         with self.connection.reading("find a conversation") as db:
-            return conversations.find(db, prefix, vault)
+            return self._here(conversations.find(db, prefix, self._stored(vault)))
 
     def conversations(
         self, vault: str | None = None, limit: int | None = None
     ) -> list[ConversationOverview]:
         with self.connection.reading("list conversations") as db:
-            return conversations.newest_first(db, vault, limit)
+            found = conversations.newest_first(db, self._stored(vault), limit)
+        return [self._here(each) for each in found]
+
+    def _stored(self, vault: str | None) -> str | None:
+        return None if vault is None else self.names.stored(vault)
+
+    def _here(self, conversation: ConversationOverview) -> ConversationOverview:
+        """The conversation with the folder that its vault has on this machine."""
+        vault = self.names.local(conversation.vault)
+        if vault == conversation.vault:
+            return conversation
+        return conversation.model_copy(update={"vault": vault})
 
     def rename(self, conversation_id: str, title: str) -> None:
         with self.connection.writing("rename a conversation") as db:
@@ -117,7 +145,7 @@ class PostgresStore(SessionStore):
         of this machine. Facts stay. The server overwrites the rows when it cleans up (VACUUM).
         """
         with self.connection.writing("delete a conversation") as db:
-            deletion.delete(db, self.folder, dict.fromkeys(conversation_ids))
+            deletion.delete(db, self.folder, dict.fromkeys(conversation_ids), self.names)
 
     # messages
 
@@ -188,7 +216,7 @@ class PostgresStore(SessionStore):
         with self.connection.reading("search messages") as db:
             return message_search.search(
                 db,
-                vault,
+                self._stored(vault),
                 text,
                 conversation_id=conversation_id,
                 limit=limit,
@@ -205,7 +233,7 @@ class PostgresStore(SessionStore):
             log = messages.read_log(db, row.seq)
             sent = sent_prompts.read_archive(db, row.seq, log) if prompts else None
             return ConversationArchive(
-                conversation=conversation,
+                conversation=self._here(conversation),
                 messages=log,
                 compactions=compactions.read(db, row.seq, undone=prompts),
                 prompts=sent,
@@ -213,7 +241,13 @@ class PostgresStore(SessionStore):
 
     def restore(self, archives: Sequence[ConversationArchive]) -> list[int]:
         with self.connection.writing("store an imported conversation") as db, paused_gc():
-            return [restore(db, archive) for archive in archives]
+            return [restore(db, self._named(archive)) for archive in archives]
+
+    def _named(self, archive: ConversationArchive) -> ConversationArchive:
+        conversation = archive.conversation
+        vault = self.names.stored(conversation.vault)
+        named = conversation.model_copy(update={"vault": vault})
+        return archive.model_copy(update={"conversation": named})
 
     # compactions
 

@@ -5,6 +5,7 @@ from zkchat_cli.store.port import ConversationSharing, SharedWith
 from zkchat_cli.store.postgres import conversations
 from zkchat_cli.store.postgres.conversations import ConversationRow
 from zkchat_cli.store.postgres.postgres_connection import PostgresConnection, PostgresDatabase
+from zkchat_cli.store.vault_names import SAME_NAMES, VaultNames
 
 _EVERYBODY = "*"
 _SHARE = """
@@ -27,8 +28,9 @@ _LIST = """
 class PostgresSharing(ConversationSharing):
     """Sharing by rows that row-level security reads."""
 
-    def __init__(self, connection: PostgresConnection) -> None:
+    def __init__(self, connection: PostgresConnection, names: VaultNames = SAME_NAMES) -> None:
         self._connection = connection
+        self._names = names
 
     def share(
         self, conversation_id: str, user: str | None, *, may_write: bool
@@ -48,7 +50,7 @@ class PostgresSharing(ConversationSharing):
 
     def share_fact(self, vault: str, key: str, *, shared: bool) -> bool:
         with self._connection.writing("share a fact") as db:
-            return db.execute(_SHARE_FACT, (shared, vault, key)).rowcount > 0
+            return db.execute(_SHARE_FACT, (shared, self._names.stored(vault), key)).rowcount > 0
 
     def shared_with(self, conversation_id: str) -> tuple[SharedWith, ...]:
         with self._connection.reading("read with whom a conversation is shared") as db:
