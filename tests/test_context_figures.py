@@ -71,7 +71,7 @@ def write_script(file: Path, kind: Conversation) -> str:
         if kind.tools and number % 7 == 4:
             replies.append(READ)
         words = kind.words * (1 + number % 4) // 2
-        answer = f"Answer {number}: " + " ".join(f"word{number}x{n % 9}" for n in range(words))
+        answer = f"Answer {number}: " + " ".join(f"word{number}x{n}" for n in range(words))
         replies.append({"text": answer[: 6 * words]})
     file.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
     return f"scripted/{file}"
