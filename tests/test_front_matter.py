@@ -56,13 +56,9 @@ def test_values_of_properties(source, expected):
 @pytest.mark.parametrize(
     "source",
     [
-        "a:\n  - b\n- c",
-        "\ta: b",
-        "a: b: c",
         "a: *x\nb: [",
         "a: @b",
         "a: %b",
-        "\x01: a",
         "{a: " * 10_000,
         "a: &x [*x]\nb: *nope\n? [",
     ],
@@ -71,6 +67,21 @@ def test_invalid_yaml_is_text_and_a_problem(source):
     found = read(source)
     assert (found.lines, found.written) == (0, {})
     assert found.problem
+
+
+@pytest.mark.parametrize(
+    ("source", "written"),
+    [
+        ("a:\n  - b\n- c", {"a": ["b", "c"]}),
+        ("\ta: b", {"a": ["b"]}),
+        ("a: b: c", {"a": ["b: c"]}),
+        ("\x01: a", {"\x01": ["a"]}),
+    ],
+)
+def test_a_line_of_invalid_yaml_is_read_as_written_and_named(source, written):
+    found = read(source)
+    assert found.written == written
+    assert found.problem.startswith("line 2 of the front matter: not valid YAML")
 
 
 def test_three_dashes_end_the_front_matter():

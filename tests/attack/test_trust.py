@@ -170,6 +170,7 @@ OPENERS = {
     "gui/styled_browser.py": "the package's own style sheet",
     "app/settings.py": "the package's own notes",
     "cli/app.py": "os.devnull",
+    "cli/commands/man.py": "the package's own page",
     "cli/commands/mcp.py": "the package's own skill",
     "terminal/screen.py": "os.devnull",
     "llm/embedders/multilingual.py": "the files of an installed package",
