@@ -52,7 +52,7 @@ def test_a_question_near_the_notes_is_told_what_they_do_not_have(
 ) -> None:
     reply = program("ask", question, "--json").json
     assert reply["level"] == "most_likely"
-    assert reply["answer"].startswith(f"Your notes have {beginning}. Nearest: ")
+    assert reply["answer"].startswith(f"Your notes have {beginning}. Nearest:\n\n")
     assert reply["citations"][0]["relative_path"] == nearest
 
 
@@ -69,6 +69,14 @@ def test_a_question_that_the_notes_answer_is_answered(
     reply = program("ask", question, "--json").json
     assert reply["level"] == "answer"
     assert quoted in reply["answer"]
+
+
+def test_a_name_that_the_notes_do_not_have_makes_no_answer_of_what_is_near(
+    program: Program,
+) -> None:
+    reply = program("ask", "how hot does the Skutt kiln get?", "--json").json
+    assert reply["level"] == "most_likely"
+    assert "something on kiln, but nothing on Skutt. Nearest:" in reply["answer"]
 
 
 def test_the_most_foreign_word_is_the_one_without_which_the_question_is_nearest() -> None:
@@ -88,8 +96,8 @@ def test_the_most_foreign_word_is_the_one_without_which_the_question_is_nearest(
 
 def test_each_signal_raises_the_probability() -> None:
     signals = ConfidenceSignals(similarity=0.5, covered=0.5, lead=0.1, least_loss=-0.03)
-    # 1 / (1 + e^-x) with x = -1.91 + 2.29 * .5 + 1.4 * .5 + 6.39 * .1 - 14.52 * .03
-    assert math.isclose(signals.probability(), 0.5346, abs_tol=0.001)
+    # 1 / (1 + e^-x) with x = -3.64 + 4.34 * .5 + 1.92 * .5 + 8.49 * .1 - 2.4 * .03
+    assert math.isclose(signals.probability(), 0.5664, abs_tol=0.001)
     for name in signals._fields:
         higher = signals._replace(**{name: getattr(signals, name) + 0.1})
         assert higher.probability() > signals.probability()

@@ -1,5 +1,7 @@
 """Which passages answer, and how surely: relevance, novelty, levels; and extractive summaries."""
 
+import textwrap
+
 import pytest
 from factories import prompt_message
 
@@ -7,12 +9,11 @@ from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question
 from zkchat_cli.llm.offline.quotes import QuoteSource
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
 from zkchat_cli.llm.offline.selection import (
-    MAX_CHARACTERS,
     MAX_QUOTES,
     MAX_SOURCES,
     add_code,
+    nearest_quotes,
     select_quotes,
-    select_sections,
 )
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
@@ -168,18 +169,28 @@ def test_title_with_characters_of_a_chinese_question_makes_an_answer(
     )
 
 
+def test_an_item_that_says_something_else_without_its_heading_is_quoted_with_it() -> None:
+    text = "### Beds that need no rake\n\n- The bed of moss below the firs.\n- The bed of thyme.\n"
+    ranked = rank_passages(question("Which bed has thyme?"), [note(text)])
+    assert quotes(ranked)[0] == (
+        "Beds that need no rake • The bed of moss below the firs. • The bed of thyme."
+    )
+
+
 def test_quotes_fit_a_screen() -> None:
-    words = [" ".join(f"{letter}{i}{letter}" for i in range(60)) for letter in "abcdefgh"]
+    words = [" ".join(f"{letter}{i}{letter}" for i in range(25)) for letter in "abcdefgh"]
     ranked = rank_passages(
         question("Do beans need poles?"),
-        [note(f"Beans need poles: {each}.", n) for n, each in enumerate(words, 1)],
+        [
+            note(f"Beans need poles: {each}.", n, f"What note {n} says about beans")
+            for n, each in enumerate(words, 1)
+        ],
     )
-    for found in (
-        select_quotes(ranked.all),
-        [quote for section in select_sections(ranked) for quote in section],
-    ):
+    for found in (select_quotes(ranked.all), nearest_quotes(ranked.all)):
         assert 1 < len(found) < MAX_QUOTES
-        assert sum(len(quote.text) for quote in found) <= MAX_CHARACTERS
+        rows = [len(textwrap.wrap(f"“{quote.text}” [1]", 78)) for quote in found]
+        # Each source has two rows
+        assert sum(rows) + 2 * len(found) <= 13
 
 
 @pytest.mark.parametrize(
@@ -190,7 +201,8 @@ def test_quotes_fit_a_screen() -> None:
         ("Breathing?", 0.4, False, True),
         ("Breathing?", 0.1, False, False),
         ("Who won the world cup in air racing?", 0.1, False, False),
-        ("Air?", 0.1, True, True),
+        ("Air?", 0.4, True, True),
+        ("Air?", 0.1, False, True),
         ("Wie ist die Luft?", 0.2, False, True),
     ],
 )
@@ -201,16 +213,16 @@ def test_levels_by_meaning(text: str, similarity: float, is_answer: bool, matche
     assert (ranked.is_answer, ranked.matches) == (is_answer, matches)
 
 
-@pytest.mark.parametrize(
-    ("opening", "shown"), [("A heap is warm.", ["A heap is warm."]), ("call the gardener", [])]
-)
-def test_likeliest_sections_begin_with_their_opening_if_it_is_a_sentence(
-    opening: str, shown: list[str]
-) -> None:
-    text = f"# Heap\n\n{opening}\n\n- Worms come.\n- Snails eat a heap."
-    [first] = select_sections(rank_passages(question("snails"), [note(text)]))
-    assert [quote.text for quote in first] == [*shown, "Snails eat a heap."]
-    assert first[0].section == ("Garden", "Heap")
+def test_the_nearest_quotes_begin_with_the_best_and_have_code_only_if_there_is_nothing_else() -> (
+    None
+):
+    text = (
+        "# Heap\n\nA heap is warm.\n\n- Worms come.\n- Snails eat a heap.\n\n```\nsnails = 3\n```"
+    )
+    ranked = rank_passages(question("snails"), [note(text)])
+    assert [quote.text for quote in nearest_quotes(ranked.all)] == ["Snails eat a heap."]
+    only_code = rank_passages(question("snails"), [note("```\nsnails = 3\n```")])
+    assert [quote.text for quote in nearest_quotes(only_code.all)] == ["snails = 3"]
 
 
 @pytest.mark.parametrize(

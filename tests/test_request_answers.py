@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from conftest import Program, write_notes
 
+# Text for a section that is a passage by itself
+LONG = "Nothing else is said here, so the section gets long. " * 25 + "\n\n"
 VAULT = {
     "Books/Dune.md": "---\nstatus: read\nauthor: Frank Herbert\n---\n# Dune\n\n"
     "Dune is a novel about a desert planet. See [[Ecology]]. #book\n",
@@ -16,6 +18,14 @@ VAULT = {
     "1. Discard half of the starter.\n2. Add flour and water.\n\n## Storing\n\nKeep it cool.\n",
     "Kitchen/Coffee.md": "Coffee is roasted at 220 degrees.\n",
     "Journal/2024-06-11.md": "Cleaned the chimney of the house.\n",
+    "Kitchen/Bake a loaf.md": "# Bake a loaf\n\n"
+    + "".join(f"## Loaf {i}\n\nHow to bake a loaf: loaf {i} is baked.\n\n{LONG}" for i in range(4))
+    + f"## At last\n\n{LONG}1. Shape it.\n2. Let it rise.\n\n",
+    "Proof.md": "# Proof\n\nLast rest of the dough in its basket.\n\n"
+    + LONG
+    + "".join(
+        f"## Proof {i}\n\nProof {i} of proof {i} is in proof {i}.\n\n{LONG}" for i in range(4)
+    ),
     **{f"Wood/Plank {i:02}.md": f"Plank {i} is of oak. #wood\n" for i in range(20)},
 }
 
@@ -57,6 +67,20 @@ def vault(tmp_path: Path) -> Path:
         ),
         ("what is ecology?", "definition", "answer", ["find_excerpts"], "Ecology studies"),
         ("how do I feed the starter?", "how_to", "answer", ["find_excerpts"], "2. “Add flour"),
+        (
+            "how do I bake a loaf?",
+            "how_to",
+            "answer",
+            ["find_excerpts", "read_zk_document"],
+            "Steps from Bake a loaf › At last:\n\n1. “Shape it.”",
+        ),
+        (
+            "what is proof?",
+            "definition",
+            "answer",
+            ["find_excerpts", "read_zk_document"],
+            "“Last rest of the dough",
+        ),
         ("when did I clean the chimney?", "when", "answer", ["find_excerpts"], "2024-06-11: “"),
         (
             "make a table of #book notes",
@@ -193,8 +217,8 @@ def test_a_list_by_day_claims_nothing_about_the_notes(zkchat: Program) -> None:
             "fais un tableau des notes #book",
             "2 notes avec #book, avec leurs propriétés :\n|| note ",
         ),
-        ("¿cuántas notas hay?", "Tienes 26 notas."),
-        ("mostre as 2 notas mais recentes", "As mais recentes primeiro, 2 de 26 notas:"),
+        ("¿cuántas notas hay?", "Tienes 28 notas."),
+        ("mostre as 2 notas mais recentes", "As mais recentes primeiro, 2 de 28 notas:"),
         ("Schreibe ein Gedicht über Coffee", "Ich kann nicht schreiben|über Coffee sagen:"),
         ("lösche die Notiz Dune", "kann keine Notizen ändern|zkchat chat --unsafe --model"),
         ("rappelle-moi d'appeler Paul", "zkchat n'a de rappels avec aucun modèle."),

@@ -32,7 +32,7 @@ RequestKind = Literal[
 ]
 """What a question asks of the offline provider."""
 AnswerLevel = Literal["answer", "most_likely", "nothing"]
-"""How sure the offline provider is: it found sentences that answer, only the likeliest sections, or
+"""How sure the offline provider is: it found sentences that answer, only some that are near, or
 nothing about the question.
 """
 

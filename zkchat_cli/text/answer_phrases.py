@@ -62,7 +62,6 @@ class AnswerPhrases(NamedTuple):
     from_notes: str
     from_memory: str
     not_sure: str
-    or_: str
     partly: str
     nothing_on: str
     nothing_found: str
@@ -79,7 +78,7 @@ class AnswerPhrases(NamedTuple):
     @property
     def silent(self) -> tuple[str, ...]:
         """Those that say how sure the answer is, and nothing about its subject."""
-        return (self.not_sure, self.or_, self.partly, self.nothing_on, self.nothing_found)
+        return (self.not_sure, self.partly, self.nothing_on, self.nothing_found)
 
 
 PHRASES = {
@@ -87,7 +86,6 @@ PHRASES = {
         from_notes="From your notes:",
         from_memory="From memory:",
         not_sure="Not sure; the nearest I found:",
-        or_="Or:",
         partly="Your notes have something on {known}, but nothing on {missing}. Nearest:",
         nothing_on="Your notes have nothing on {missing}. Nearest:",
         nothing_found="Nothing in your notes is about this.",
@@ -106,7 +104,6 @@ PHRASES = {
         from_notes="Aus deinen Notizen:",
         from_memory="Aus dem Gedächtnis:",
         not_sure="Ich bin nicht sicher; am nächsten kommt:",
-        or_="Oder:",
         partly="In deinen Notizen steht etwas zu {known}, aber nichts zu {missing}. Am nächsten "
         "kommt:",
         nothing_on="In deinen Notizen steht nichts zu {missing}. Am nächsten kommt:",
@@ -126,7 +123,6 @@ PHRASES = {
         from_notes="D'après vos notes :",
         from_memory="En mémoire :",
         not_sure="Je n'en suis pas sûr ; ce qui s'en approche le plus :",
-        or_="Ou bien :",
         partly="Vos notes parlent de {known}, mais ne disent rien sur {missing}. Au plus proche :",
         nothing_on="Vos notes ne disent rien sur {missing}. Au plus proche :",
         nothing_found="Aucune de vos notes n'en parle.",
@@ -145,7 +141,6 @@ PHRASES = {
         from_notes="Según tus notas:",
         from_memory="De la memoria:",
         not_sure="No estoy seguro; lo más cercano que encontré:",
-        or_="O bien:",
         partly="Tus notas dicen algo sobre {known}, pero nada sobre {missing}. Lo más cercano:",
         nothing_on="Tus notas no dicen nada sobre {missing}. Lo más cercano:",
         nothing_found="En tus notas no hay nada sobre esto.",
@@ -164,7 +159,6 @@ PHRASES = {
         from_notes="Das suas notas:",
         from_memory="Da memória:",
         not_sure="Não tenho certeza; o mais próximo que encontrei:",
-        or_="Ou:",
         partly="Suas notas dizem algo sobre {known}, mas nada sobre {missing}. O mais próximo:",
         nothing_on="Suas notas não dizem nada sobre {missing}. O mais próximo:",
         nothing_found="Não há nada sobre isso nas suas notas.",

@@ -15,8 +15,8 @@ from zkchat_cli.llm.offline.selection import (
     MAX_QUOTES,
     MIN_SHARE,
     add_code,
+    nearest_quotes,
     select_quotes,
-    select_sections,
 )
 from zkchat_cli.llm.offline.small_talk import QUOTE_MARKS
 from zkchat_cli.llm.offline.summary import summarize_excerpts
@@ -165,7 +165,7 @@ def quote_answer(
     earlier_answers: str = "",
     similarities: Similarities | None = None,
 ) -> OfflineAnswer:
-    """The answer in quotations; if none is sure enough, the likeliest sections with their openings.
+    """The answer in quotations; if none is sure enough, the nearest ones, which are called so.
 
     `named`: the excerpts of documents that the user named; what answers in them comes first. What
     `earlier_answers` quote is quoted again only if there is nothing else.
@@ -186,19 +186,18 @@ def quote_answer(
         is_dated = question.about_period
         text = phrases.nothing_in_period if is_dated else phrases.nothing_found
         return OfflineAnswer(f"{text}\n", "nothing")
-    return _likeliest_sections(question, of_named if named else ranked, phrases)
+    return _quote_nearest(question, of_named if named else ranked, phrases)
 
 
-def _likeliest_sections(
+def _quote_nearest(
     question: AnalyzedQuestion, ranked: RankedPassages, phrases: AnswerPhrases
 ) -> OfflineAnswer:
-    """The sections that most likely answer, with their openings."""
-    sections = select_sections(ranked)
-    if not sections:
+    """The passages that most likely answer, best first."""
+    quotes = nearest_quotes(ranked.all)
+    if not quotes:
         return OfflineAnswer(f"{phrases.nothing_found}\n", "nothing")
-    shown = f"\n{phrases.or_} ".join(_format_section(quotes) for quotes in sections)
     beginning = _how_sure(question, ranked, phrases)
-    return OfflineAnswer(f"{beginning} {shown}", "most_likely")
+    return OfflineAnswer(f"{beginning}\n\n{format_quotes(quotes)}", "most_likely")
 
 
 def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: AnswerPhrases) -> str:
@@ -256,12 +255,6 @@ def answering_quotes(ranked: RankedPassages, limit: int, earlier_answers: str) -
         if quote.text not in earlier_answers and quote.value >= least
     ]
     return add_code(select_quotes(new or ranked.on_topic, limit), ranked.all)
-
-
-def _format_section(quotes: Sequence[RankedQuote]) -> str:
-    """The names of a section, and quotes of it."""
-    names = (" ".join(QUOTE_MARKS.sub("", name).split()) for name in quotes[0].section)
-    return f"{' › '.join(names)}\n\n{format_quotes(quotes)}"
 
 
 def format_quotes(quotes: Sequence[RankedQuote]) -> str:

@@ -91,7 +91,10 @@ class AskedTurn(NamedTuple):
             if call.name == READ_TOOL
         }
         read = [result for result in self.results if result.tool_call_id in reads]
-        return {excerpt.path for excerpt in read_excerpts([*self.documents, *read])}
+        # The note with a definition is read, too, but nobody named it
+        named = {path for message in self.documents for path in message.source_ids}
+        paths = {excerpt.path for excerpt in read_excerpts(read)} & named
+        return paths | {excerpt.path for excerpt in read_excerpts(self.documents)}
 
 
 def _finish_call(call: ToolCall, result: PromptMessage) -> FinishedCall:

@@ -3,7 +3,13 @@
 import re
 from collections.abc import Callable, Sequence
 
-from zkchat_cli.llm.offline.answer import OfflineAnswer, answering_quotes, format_quotes
+from zkchat_cli.llm.offline.answer import (
+    OfflineAnswer,
+    WantedCall,
+    answering_quotes,
+    format_quotes,
+)
+from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn, read_excerpts
 from zkchat_cli.llm.offline.note_scope import bare_text
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import (
@@ -15,6 +21,7 @@ from zkchat_cli.llm.offline.quotes import (
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
 from zkchat_cli.llm.offline.request_handler import plain_name
 from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.llm.offline.selection import fits_screen
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.reports import RequestKind
@@ -55,6 +62,46 @@ Refinement = Callable[
     [NoteRequest, RankedPassages, Sequence[QuoteSource], AnswerPhrases],
     OfflineAnswer | None,
 ]
+
+
+def next_refinement_calls(
+    request: NoteRequest, question: AnalyzedQuestion, turn: AskedTurn
+) -> list[WantedCall]:
+    """The reading of the note that is named after what is asked, if the passages that were found
+    have no definition or steps.
+    """
+    is_found = _IS_FOUND.get(request.kind)
+    if is_found is None or question.is_follow_up or turn.documents or turn.calls_of(READ_TOOL):
+        return []
+    excerpts = read_excerpts(turn.results)
+    path = _note_named(request.about, excerpts)
+    if path is None or is_found(request.about, excerpts):
+        return []
+    return [WantedCall(READ_TOOL, {"relative_path": path})]
+
+
+def _note_named(subject: str, excerpts: Sequence[QuoteSource]) -> str | None:
+    """The best note among those with the shortest title that has all words of the subject."""
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
+    wanted = comparable_words(subject, languages)
+    titles = {each.path: comparable_words(each.title, languages) for each in excerpts}
+    named = [path for path, title in titles.items() if wanted <= title]
+    return min(named, key=lambda path: len(titles[path]), default=None)
+
+
+def _has_definition(subject: str, excerpts: Sequence[QuoteSource]) -> bool:
+    return _find_definition(subject, excerpts) is not None
+
+
+def _has_steps(subject: str, excerpts: Sequence[QuoteSource]) -> bool:
+    """Whether the passages of the note that is named after a subject have steps."""
+    path = _note_named(subject, excerpts)
+    return any(_may_have_steps(excerpt) for excerpt in excerpts if excerpt.path == path)
+
+
+def _may_have_steps(excerpt: QuoteSource) -> bool:
+    """Whether a passage may have steps: it has a numbered list."""
+    return len(_NUMBERED.findall(excerpt.text)) >= FEWEST_STEPS
 
 
 def refine(
@@ -113,34 +160,72 @@ def _opens_note(quote: RankedQuote, wanted: frozenset[str], languages: tuple[str
 
 
 def _give_steps(
-    request: NoteRequest,  # noqa: ARG001
+    request: NoteRequest,
     ranked: RankedPassages,
     excerpts: Sequence[QuoteSource],
     phrases: AnswerPhrases,
 ) -> OfflineAnswer | None:
-    """The best sentences, and the numbered list in the section of one of them."""
+    """The numbered list of the note that is named after the task, or the best sentences and the
+    list in the section of one of them.
+    """
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
+    steps = _steps_of_named(request.about, ranked, excerpts, languages)
+    if steps:
+        return OfflineAnswer(_format_steps(steps, phrases), "answer")
     if not ranked.is_answer:
         return None
-    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
     leading = ranked.on_topic[:LEADING_QUOTES]
     # What leads in to a list tells what its steps are for; one that is a step only has its words
     for best in sorted(leading, key=lambda quote: quote.passage.kind == "item"):
         steps = _numbered_items(best, languages)
-        if len(steps) < FEWEST_STEPS:
-            continue
-        quotes = answering_quotes(ranked, MOST_BESIDE_STEPS, "")
-        if any(_leads_in(quote, steps) for quote in quotes):
-            return None
-        others = [quote for quote in quotes if not _has_step(quote, steps)]
-        shown = [f"{i}. {format_quotes([s])}" for i, s in enumerate(steps[:MOST_STEPS], 1)]
-        left = len(steps) - len(shown)
-        rest = f"{phrases.more_steps.format(count=left)}\n" if left else ""
-        beginning = phrases.steps_from.format(name=plain_name(" › ".join(best.section)))
-        text = f"{beginning}\n\n{''.join(shown)}{rest}"
-        if others:
-            text = f"{phrases.from_notes}\n\n{format_quotes(others)}\n{text}"
-        return OfflineAnswer(text, "answer")
+        if len(steps) >= FEWEST_STEPS:
+            return _add_sentences(steps, ranked, phrases)
     return None
+
+
+def _steps_of_named(
+    subject: str,
+    ranked: RankedPassages,
+    excerpts: Sequence[QuoteSource],
+    languages: tuple[str, ...],
+) -> list[RankedQuote]:
+    """The steps of the note that is named after a subject, from its best passage with steps; none
+    without such a note.
+    """
+    path = _note_named(subject, excerpts)
+    for quote in ranked.all if path else ():
+        if quote.excerpt.path == path and _may_have_steps(quote.excerpt):
+            steps = _first_steps(quote.excerpt, languages)
+            if len(steps) >= FEWEST_STEPS:
+                return steps
+    return []
+
+
+def _add_sentences(
+    steps: Sequence[RankedQuote], ranked: RankedPassages, phrases: AnswerPhrases
+) -> OfflineAnswer | None:
+    """The best sentences, as many as fit a screen but at least one, and the steps; None if a
+    sentence leads in to them and so has them.
+    """
+    quotes = answering_quotes(ranked, MOST_BESIDE_STEPS, "")
+    if any(_leads_in(quote, steps) for quote in quotes):
+        return None
+    others = [quote for quote in quotes if not _has_step(quote, steps)]
+    while len(others) > 1 and not fits_screen([*others, *steps[:MOST_STEPS]]):
+        others.pop()
+    text = _format_steps(steps, phrases)
+    if others:
+        text = f"{phrases.from_notes}\n\n{format_quotes(others)}\n{text}"
+    return OfflineAnswer(text, "answer")
+
+
+def _format_steps(steps: Sequence[RankedQuote], phrases: AnswerPhrases) -> str:
+    """Steps with their numbers, below the name of their section."""
+    shown = [f"{i}. {format_quotes([s])}" for i, s in enumerate(steps[:MOST_STEPS], 1)]
+    left = len(steps) - len(shown)
+    rest = f"{phrases.more_steps.format(count=left)}\n" if left else ""
+    beginning = phrases.steps_from.format(name=plain_name(" › ".join(steps[0].section)))
+    return f"{beginning}\n\n{''.join(shown)}{rest}"
 
 
 def _has_step(quote: RankedQuote, steps: Sequence[RankedQuote]) -> bool:
@@ -159,15 +244,25 @@ def _leads_in(quote: RankedQuote, steps: Sequence[RankedQuote]) -> bool:
 
 def _numbered_items(best: RankedQuote, languages: tuple[str, ...]) -> list[RankedQuote]:
     """The items of the numbered list in the section of a quote."""
-    written = _NUMBERED.findall(best.excerpt.text)
+    items = _all_numbered_items(best.excerpt, languages)
+    return [item for item in items if item.passage.headings == best.passage.headings]
+
+
+def _first_steps(excerpt: QuoteSource, languages: tuple[str, ...]) -> list[RankedQuote]:
+    """The items of the first section of a passage that has numbered ones."""
+    items = _all_numbered_items(excerpt, languages)
+    return [item for item in items if item.passage.headings == items[0].passage.headings]
+
+
+def _all_numbered_items(excerpt: QuoteSource, languages: tuple[str, ...]) -> list[RankedQuote]:
+    written = _NUMBERED.findall(excerpt.text)
     numbered = {_letters(each) for item in written for each in (item, to_plain_text(item))}
     items: list[RankedQuote] = []
-    for quote in find_quotes([best.excerpt], languages, max_group=0):
-        is_here = quote.passage.headings == best.passage.headings
+    for quote in find_quotes([excerpt], languages, max_group=0):
         begin = _letters(quote.text)[:COMPARED]
-        is_item = quote.passage.kind == "item" and not quote.passage.is_below_heading
-        if is_item and is_here and begin:
-            items += [quote] if any(item.startswith(begin) for item in numbered) else []
+        if quote.passage.kind != "item" or quote.passage.is_below_heading or not begin:
+            continue
+        items += [quote] if any(item.startswith(begin) for item in numbered) else []
     return items
 
 
@@ -209,6 +304,10 @@ def _date_above(quote: RankedQuote) -> str:
     return ""
 
 
+_IS_FOUND: dict[RequestKind | None, Callable[[str, Sequence[QuoteSource]], bool]] = {
+    "definition": _has_definition,
+    "how_to": _has_steps,
+}
 _REFINEMENTS: dict[RequestKind | None, Refinement] = {
     "definition": _define,
     "how_to": _give_steps,

@@ -2,11 +2,14 @@
 
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.llm.offline.passages import QuotablePassage
+from zkchat_cli.llm.offline.quoted_lists import ITEM_SEPARATOR
 from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 
+# What joins a heading and the first item below it, or a later one
+JOINTS = (ITEM_SEPARATOR, " … ")
 _HAS_MARKUP = lazy_pattern(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
 
 
@@ -24,7 +27,21 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
         if passage.without_numbers:
             numberless = passage._replace(text=passage.without_numbers, without_numbers="")
             return render_passage(numberless, excerpt)
-    return written if _is_verified(written, excerpt) else None
+    if _is_verified(written, excerpt):
+        return written
+    return _render_below_heading(passage, excerpt) if passage.kind == "item" else None
+
+
+def _render_below_heading(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:
+    """An item with the heading above it, without which its words would say something else: "What
+    not to put there • Drafts of letters". None if that cannot be verified either.
+    """
+    for heading in passage.headings[-1:]:
+        for joint in JOINTS:
+            below = f"{heading}{joint}{_render_around_code(_show_links_with_code(passage.text))}"
+            if _is_verified(below, excerpt):
+                return below
+    return None
 
 
 def _is_verified(quote: str, excerpt: QuotableChunk) -> bool:

@@ -29,7 +29,7 @@ from zkchat_cli.llm.offline.note_links import LINKS
 from zkchat_cli.llm.offline.note_lists import LIST
 from zkchat_cli.llm.offline.outlines import OUTLINE
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
-from zkchat_cli.llm.offline.refinements import refine
+from zkchat_cli.llm.offline.refinements import next_refinement_calls, refine
 from zkchat_cli.llm.offline.refusals import REFUSAL
 from zkchat_cli.llm.offline.request_handler import RequestHandler
 from zkchat_cli.llm.offline.requests import NoteRequest, parse_request
@@ -80,9 +80,11 @@ def answer_request(
     question = analyze_question(_with_subject(request.messages, turn, asked), turn.position)
     if turn.position >= 0:
         question = question._replace(typed=request.messages[turn.position].content)
-    calls = ()
-    if not turn.calls_of(SEARCH_TOOL, READ_TOOL):
-        calls = _tool_calls(first_calls(question, turn.documents), turn, tools)
+    if turn.calls_of(SEARCH_TOOL, READ_TOOL):
+        wanted = next_refinement_calls(asked, question, turn)
+    else:
+        wanted = first_calls(question, turn.documents)
+    calls = _tool_calls(wanted, turn, tools)
     if calls:
         yield StreamFinished("tool_calls", calls=calls)
         return

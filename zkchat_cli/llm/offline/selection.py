@@ -1,21 +1,21 @@
-"""Selects the ranked quotes for an answer: quotes that differ and fit a screen, or sections if no
-quote is sure enough. Pure.
-"""
+"""Selects the ranked quotes for an answer: quotes that differ, and fit a screen. Pure."""
 
+import unicodedata
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from zkchat_cli.llm.offline.quotes import RankedQuote
-from zkchat_cli.llm.offline.ranking import RankedPassages
 from zkchat_cli.text.case_folder import fold
-from zkchat_cli.text.sentences import ends_as_sentence
 
 MAX_QUOTES = 5
-MAX_CHARACTERS = 1_300
-SOURCE_CHARACTERS = 160
-"""Characters of the quotes in an answer and of each row in the list of their sources: they fit a
-screen of 24 rows. A source often takes two rows.
+MAX_ROWS = 12
+"""Rows of a screen of 24 for the quotes of an answer and their sources. The others are the
+question, what the search found, the beginning of the answer, related notes, the input and the
+toolbar.
 """
+# Letters of title, heading and path that fit one row in the list of sources; others take two
+LETTERS_OF_SOURCE = 55
+# Columns of 80 for a quote: its mark and its citation take the others
+COLUMNS = 74
 # Most notes that are cited for the same sentence
 MAX_SOURCES = 2
 # A further quote must be worth at least this share of the best one
@@ -24,20 +24,11 @@ MIN_SHARE = 0.6
 MAX_OVERLAP = 0.6
 
 
-class SectionOfNote(NamedTuple):
-    """A section of one of the notes found: the rank of its excerpt, and its names."""
-
-    rank: int
-    names: tuple[str, ...]
-
-
-def select_quotes(
-    quotes: Sequence[RankedQuote], limit: int = MAX_QUOTES, first: Sequence[RankedQuote] = ()
-) -> list[RankedQuote]:
-    """The best quotes that differ and fit a screen, best first, after the `first`. The same words
-    in several notes are one quote with several sources.
+def select_quotes(quotes: Sequence[RankedQuote], limit: int = MAX_QUOTES) -> list[RankedQuote]:
+    """The best quotes that differ and fit a screen, best first. The same words in several notes are
+    one quote with several sources.
     """
-    selected = list(first)
+    selected: list[RankedQuote] = []
     for quote in quotes:
         if quote.value < MIN_SHARE * quotes[0].value:
             break
@@ -61,7 +52,7 @@ def _find_same(quote: RankedQuote, selected: Sequence[RankedQuote]) -> int | Non
 
 def _adds_to(selected: Sequence[RankedQuote], quote: RankedQuote) -> bool:
     """Whether a quote fits a screen with the selected ones, and differs from each of them."""
-    if not _fit([*selected, quote]):
+    if not fits_screen([*selected, quote]):
         return False
     return not any(_overlap(quote, other) for other in selected)
 
@@ -71,34 +62,12 @@ def _overlap(one: RankedQuote, other: RankedQuote) -> bool:
     return len(one.words & other.words) > MAX_OVERLAP * shorter
 
 
-def select_sections(ranked: RankedPassages) -> list[list[RankedQuote]]:
-    """The best quotes by their sections, the likeliest first, which also has its opening if that is
-    a sentence; each section in the order of the note.
+def nearest_quotes(ranked: Sequence[RankedQuote]) -> list[RankedQuote]:
+    """The best quotes of all, whether they answer or not. Code says too little for that, unless
+    there is nothing else.
     """
-    best = [quote for quote in ranked.all if quote.passage.kind != "code"] or ranked.all
-    if not best:
-        return []
-    selected = select_quotes(best, first=[_opening(best)])
-    sections: dict[SectionOfNote, list[RankedQuote]] = {}
-    for quote in add_code(selected, ranked.all):
-        sections.setdefault(_section_of(quote), []).append(quote)
-    return [sorted(quotes, key=lambda quote: quote.order) for quotes in sections.values()]
-
-
-def _section_of(quote: RankedQuote) -> SectionOfNote:
-    return SectionOfNote(quote.order.rank, quote.section)
-
-
-def _opening(best: Sequence[RankedQuote]) -> RankedQuote:
-    """The first passage of the best quote's section if that is a sentence, else the best quote."""
-    section = _section_of(best[0])
-    opening = min(
-        (quote for quote in best if _section_of(quote) == section), key=lambda quote: quote.order
-    )
-    is_prose = opening.passage.kind == "prose" and not opening.is_question
-    if is_prose and ends_as_sentence(opening.text):
-        return opening
-    return best[0]
+    texts = [quote for quote in ranked if quote.passage.kind != "code"] or ranked
+    return add_code(select_quotes(texts), ranked) if texts else []
 
 
 def add_code(quotes: Sequence[RankedQuote], ranked: Sequence[RankedQuote]) -> list[RankedQuote]:
@@ -109,7 +78,7 @@ def add_code(quotes: Sequence[RankedQuote], ranked: Sequence[RankedQuote]) -> li
     for label in quotes:
         added = [quote for quote in ranked if _is_code_of(quote, label) and quote not in found]
         added.sort(key=lambda quote: quote.order)
-        if _fit([*found, *added]):
+        if fits_screen([*found, *added]):
             after = found.index(label) + 1
             found[after:after] = added
     return found
@@ -121,8 +90,23 @@ def _is_code_of(quote: RankedQuote, label: RankedQuote) -> bool:
     return is_labelled and quote.excerpt == label.excerpt
 
 
-def _fit(quotes: Sequence[RankedQuote]) -> bool:
+def fits_screen(quotes: Sequence[RankedQuote]) -> bool:
     """Whether quotes and the list of their sources fit a screen."""
-    sources = {source for quote in quotes for source in quote.sources}
-    characters = sum(len(quote.text) for quote in quotes)
-    return characters + SOURCE_CHARACTERS * len(sources) <= MAX_CHARACTERS
+    rows_of_sources = {
+        source: _rows_of_source(quote) for quote in quotes for source in quote.sources
+    }
+    rows_of_quotes = sum(_rows_of(quote.text) for quote in quotes)
+    return rows_of_quotes + sum(rows_of_sources.values()) <= MAX_ROWS
+
+
+def _rows_of_source(quote: RankedQuote) -> int:
+    """How many rows the source of a quote takes in the list below the answer."""
+    source = quote.excerpt
+    letters = len(source.title) + len(source.heading or "") + len(source.path)
+    return 1 if letters <= LETTERS_OF_SOURCE else 2
+
+
+def _rows_of(text: str) -> int:
+    """How many rows a text takes on a screen; a Chinese character is two columns wide."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return -(-(len(text) + wide) // COLUMNS)

@@ -2,7 +2,7 @@
 
 It runs the same tool loop as the others: it searches, reads the documents that the message names,
 and answers with the most relevant sentences, word for word, each with its citation. Below a
-threshold it names the likeliest sections instead.
+threshold it says that it is not sure, and quotes the nearest it found.
 """
 
 from collections.abc import Generator
