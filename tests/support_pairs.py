@@ -1,6 +1,7 @@
 """Claims and notes with the verdict of a careful reader, written before the code that judges them.
 
-`support_pairs_aside.txt` is for reports only: nothing was chosen by it.
+`support_pairs_aside.txt` is for reports only: nothing was chosen by it. `support_pairs_later.txt`
+was written to find mistakes of the finished code, with longer notes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,7 @@ from zkchat_cli.models.citations import Support
 
 SAMPLES = Path(__file__).parent / "samples"
 PAIRS = SAMPLES / "support_pairs.txt"
+PAIRS_LATER = SAMPLES / "support_pairs_later.txt"
 PAIRS_ASIDE = SAMPLES / "support_pairs_aside.txt"
 LABELS: dict[str, Support] = {"S": "supports", "N": "does_not_support", "U": "unclear"}
 

@@ -3,7 +3,7 @@ the quantities that are read from them.
 """
 
 import pytest
-from support_pairs import PAIRS, JudgedPair, figures_of, judge_pairs, read_pairs
+from support_pairs import PAIRS, PAIRS_LATER, JudgedPair, figures_of, judge_pairs, read_pairs
 
 from zkchat_cli.citations.claims.measure import Measure
 from zkchat_cli.citations.claims.measure_comparison import MeasureMatch, compare_measures
@@ -23,8 +23,17 @@ def test_verdicts_are_right_as_often_as_promised(judged: list[JudgedPair], engli
     part = [each for each in judged if (each.pair.language == "en") == english]
     contrary = figures_of("does_not_support", part)
     supported = figures_of("supports", part)
-    assert (contrary.precision, contrary.recall) >= (0.95, 0.95)
-    assert (supported.precision, supported.recall) >= (0.95, 0.8)
+    assert min(contrary) >= 0.95
+    assert supported.precision >= 0.95
+    assert supported.recall >= 0.8
+
+
+@pytest.mark.untraced
+def test_verdicts_on_longer_notes_are_seldom_wrong() -> None:
+    later = judge_pairs(read_pairs(PAIRS_LATER))
+    contrary = figures_of("does_not_support", later)
+    assert (contrary.precision >= 0.95, contrary.recall >= 0.85) == (True, True)
+    assert figures_of("supports", later).precision >= 0.95
 
 
 def test_a_sentence_that_adds_a_fact_is_never_supported(judged: list[JudgedPair]) -> None:

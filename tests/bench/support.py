@@ -1,7 +1,8 @@
 """How often the verdict on support is right.
 
 `python tests/bench/support.py` judges the pairs of tests/samples; `--wrong` prints those that are
-judged wrong, `--aside` takes the pairs that nothing was chosen by. `--wice FILE` takes claims with
+judged wrong, `--aside` takes the pairs that nothing was chosen by, `--later` those
+that were written to find mistakes. `--wice FILE` takes claims with
 evidence in the form of WiCE (`{"label", "claim", "evidence", "meta"}` a line) and prints how well
 the score separates supported claims from others (AUC): in all articles, in the half that its
 weights were chosen on, and in the other one.
@@ -20,7 +21,15 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from factories import chunk
-from support_pairs import PAIRS, PAIRS_ASIDE, JudgedPair, figures_of, judge_pairs, read_pairs
+from support_pairs import (
+    PAIRS,
+    PAIRS_ASIDE,
+    PAIRS_LATER,
+    JudgedPair,
+    figures_of,
+    judge_pairs,
+    read_pairs,
+)
 
 from zkchat_cli.citations.support import Evidence, judge_support, score_support
 
@@ -82,12 +91,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wrong", action="store_true")
     parser.add_argument("--aside", action="store_true")
+    parser.add_argument("--later", action="store_true")
     parser.add_argument("--wice", type=Path)
     options = parser.parse_args()
     if options.wice:
         print_wice(options.wice)
     else:
-        print_pairs(PAIRS_ASIDE if options.aside else PAIRS, wrong=options.wrong)
+        chosen = PAIRS_LATER if options.later else PAIRS
+        print_pairs(PAIRS_ASIDE if options.aside else chosen, wrong=options.wrong)
 
 
 if __name__ == "__main__":

@@ -59,10 +59,13 @@ _LARGE = {
     ENGLISH: "thousand million/millions billion/billions",
     GERMAN: "tausend million/millionen/mio milliarde/milliarden/mrd",
     FRENCH: "mille million/millions milliard/milliards",
-    SPANISH: "mil millon/millones millardo/millardos",
+    SPANISH: "mil/millar/millares millon/millones millardo/millardos",
     PORTUGUESE: "mil milhao/milhoes bilhao/bilhoes",
 }
-_DOZEN = "dozen dutzend douzaine docena duzia".split()
+_DOZENS = {
+    **dict.fromkeys("dozen dutzend douzaine douzaines docena docenas duzia duzias".split(), 12),
+    **dict.fromkeys("centaine centaines centena centenas centenar centenares".split(), 100),
+}
 _JOINTS = {
     ENGLISH: "and",
     GERMAN: "und",
@@ -104,7 +107,9 @@ def spelled_number(words: Sequence[str], at: int, language: str) -> SpelledNumbe
         value = _value(words[index], known, language) if index < len(words) else None
         if value is None:
             break
-        if value >= _THOUSAND:
+        if words[index] in _DOZENS and current:
+            current *= value
+        elif value >= _THOUSAND:
             if total and total < value:
                 break
             total += (1 if current is None else current) * value
@@ -124,7 +129,7 @@ def spelled_number(words: Sequence[str], at: int, language: str) -> SpelledNumbe
 def large_number(word: str, language: str) -> float | None:
     """The factor of a word behind digits: "2 million", "3 dozen"."""
     value = _value(word, _values(language), language)
-    return value if value and (value >= _THOUSAND or word in _DOZEN) else None
+    return value if value and (value >= _THOUSAND or word in _DOZENS) else None
 
 
 def _value(word: str, known: Mapping[str, float], language: str) -> float | None:
@@ -159,7 +164,7 @@ def _fits_in_ten(tens: float, value: float) -> bool:
 @cache
 def _values(language: str) -> dict[str, float]:
     """The value of each word of a language."""
-    found: dict[str, float] = dict.fromkeys(_DOZEN, 12)
+    found: dict[str, float] = dict(_DOZENS)
     _add(found, _BELOW_TWENTY[language], range(30))
     _add(found, _TENS[language], range(20, 100, 10))
     _add(found, _HUNDREDS.get(language, ""), range(100, 1000, 100))

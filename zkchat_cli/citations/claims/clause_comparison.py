@@ -26,6 +26,7 @@ from zkchat_cli.citations.claims.relation_comparison import (
     Relation,
     compare_relations,
     compare_roles,
+    has_sides,
 )
 from zkchat_cli.citations.claims.sentence_reader import Clause, SentenceReading
 from zkchat_cli.citations.claims.word_keys import shared_keys
@@ -69,7 +70,7 @@ class ClauseComparison:
         """The result, the cheapest contradictions first."""
         if not self._can_decide:
             return Comparison(contrary=False, complete=False)
-        matches = [self._match(measure) for measure in self.clause.measures]
+        matches = self._matches
         relation = compare_relations(self.clause, self.source)
         if not self.source.is_question:
             if self._has_other_measure(matches) or self._has_other_name:
@@ -145,15 +146,30 @@ class ClauseComparison:
         names = {word.key for word in names_of(self.clause.words, self.source.language)}
         return shared_keys(names, self._said_keys) == names
 
+    @property
+    def _matches(self) -> list[MeasureMatch]:
+        """What the source says about each quantity. Those that it has may belong to others, unless
+        one of them is computed from its quantities.
+        """
+        matches = [self._match(measure) for measure in self.clause.measures]
+        if any(match is not MeasureMatch.SAME for match in matches):
+            return matches
+        near = self._near
+        others = [self._belongs_to_other(measure, near) for measure in self.clause.measures]
+        return [MeasureMatch.CONTRARY] * len(matches) if any(others) else matches
+
+    @property
+    def _near(self) -> list[Measure]:
+        """The quantities of the clauses that have most of this one."""
+        return [each for other in self._aligned for each in other.measures]
+
     def _match(self, measure: Measure) -> MeasureMatch:
         """What the source says about a quantity. One that other sentences have is not contrary."""
-        near = [each for other in self._aligned for each in other.measures]
+        near = self._near
         whole = self.source.measures
         if self._is_about_change:
             measure = measure._replace(changed=True)
         found = match_measure(measure, self.claim.measures, near, whole)
-        if found is MeasureMatch.SAME and self._belongs_to_other(measure, near):
-            return MeasureMatch.CONTRARY
         if found is MeasureMatch.CONTRARY and has_measure(measure, self.elsewhere):
             return MeasureMatch.WEAK
         return found
@@ -285,7 +301,7 @@ class ClauseComparison:
         mine = [key for key in names if key in order]
         if len(mine) < _FEW_KEYS or mine == order[: len(mine)]:
             return True
-        if any(word.sign for word in self.clause.words):
+        if any(word.sign and has_sides(word) for word in self.clause.words):
             return True
         return compare_roles(self.clause, self.source) is True
 

@@ -12,7 +12,6 @@ def computed_sizes(measure: Measure, near: Sequence[Measure]) -> Iterator[float]
     shares = [each.value for each in near if each.kind == SHARE]
     match measure.kind:
         case "share":
-            yield from (1 - share for share in shares)
             yield from _shares_of(sizes)
         case "times":
             yield from (first.value / second.value for first, second in same_kinds(sizes))

@@ -58,6 +58,8 @@ def match_measure(
     if any(_is_close(measure, value, _COMPUTED) for value in computed_sizes(measure, all_near)):
         is_clear = measure.changed or measure.kind in (SHARE, TIMES)
         return MeasureMatch.SAME if is_clear else MeasureMatch.WEAK
+    if measure.kind == SHARE and _is_rest(measure, all_near):
+        return MeasureMatch.WEAK
     if has_competitor(measure, claimed, near) or has_competitor(measure, claimed, all_near):
         return MeasureMatch.CONTRARY
     return MeasureMatch.CONTRARY if _is_other_ratio(measure, all_near) else MeasureMatch.UNKNOWN
@@ -194,6 +196,12 @@ def _counts_the_same(measure: Measure, other: Measure) -> bool:
     if measure.nouns and other.nouns:
         return any(are_forms(one, two) for one in measure.nouns for two in other.nouns)
     return bool(measure.before) and measure.before == other.before and not measure.nouns
+
+
+def _is_rest(measure: Measure, near: Sequence[Measure]) -> bool:
+    """Whether a share is what another one leaves of the whole."""
+    shares = (1 - other.value for other in near if other.kind == SHARE)
+    return any(_is_close(measure, share, _COMPUTED) for share in shares)
 
 
 def is_reversed(claimed: Sequence[Measure], near: Sequence[Measure]) -> bool:

@@ -40,6 +40,7 @@ RANGE_WORDS = frozenset(
 _OF_UNIT = frozenset("of an a de d einer eines la una uma an the".split())
 _LONGEST_BOUND = 3
 _NOUN_WORDS = 2
+_HALVES = frozenset("half demi medio media meio meia halbes halbe".split())
 _SMALL_PART = 0.999
 _CURRENCIES = "$€£¥₹₽"
 _SHORT_FACTORS = {"m": 1e6, "M": 1e6, "bn": 1e9, "k": 1e3, "Mio": 1e6, "Mrd": 1e9}
@@ -84,6 +85,8 @@ class MeasureReader:
         """A weekday, season, color or direction."""
         token = self.tokens[at]
         found = exclusive_word(token.folded, self.word(at + 1))
+        if token.text == "été" and self.word(at - 1) in ("en", "l", "cet", "d", "chaque"):
+            found = exclusive_word("summer", "")
         is_name = token.text[0].isupper() and found and found.kind in ("color", "direction")
         if found is None or (is_name and at > 0 and self.language != GERMAN):
             return None
@@ -217,7 +220,7 @@ class MeasureReader:
             return self._with_factor(readings, at + 1)
         found = spelled_number(self.words, at, self.spelled) if token.kind == "word" else None
         if found is None or (found.size == 1 and found.value == 1):
-            if self.word(at) in _ARTICLES or self.word(at) in ("half", "demi"):
+            if self.word(at) in _ARTICLES or self.word(at) in _HALVES:
                 factor = large_number(self.word(at + 1), self.spelled)
                 half = 1 if self.word(at) in _ARTICLES else 0.5
                 return ((factor * half,), at + 2) if factor else None
@@ -368,7 +371,7 @@ def _may_begin(word: str, language: str) -> bool:
         measure_words.times_words(),
         measure_words.ordinals(),
     )
-    if any(word in table for table in tables) or word == "one" or is_month(word):
+    if any(word in table for table in tables) or word in ("one", "ete") or is_month(word):
         return True
     if exclusive_word(word, "") or exclusive_word(word, "feira"):
         return True

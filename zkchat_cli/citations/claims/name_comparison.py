@@ -119,15 +119,22 @@ def has_name_of_other(clause: Clause, source: SentenceReading) -> bool:
     about the same has another name in its place.
     """
     for name, mine in _slots_of([clause], source.language):
-        with_name = [other for other in source.clauses if shared_keys([name.key], other.keys)]
-        is_said = any(mine.behind in other.keys for other in with_name)
-        if not with_name or not mine.behind or is_said or not mine.acts:
-            continue
-        without = [other for other in source.clauses if other not in with_name]
-        for rival, slot in _slots_of(without, source.language):
-            if rival.key not in clause.keys and slot.acts and slot.behind == mine.behind:
-                return True
+        if mine.behind and mine.acts and _acts_elsewhere(name, mine, source):
+            without = [other for other in source.clauses if name.key not in other.keys]
+            for rival, slot in _slots_of(without, source.language):
+                is_other = rival.key not in clause.keys
+                if is_other and slot.acts and slot.behind == mine.behind:
+                    return True
     return False
+
+
+def _acts_elsewhere(name: Word, mine: _Slot, source: SentenceReading) -> bool:
+    """Whether a name is only in clauses that say something else of it. One without a verb of its
+    own, as in "heating takes 35 %, staff 40 %", has that of another clause.
+    """
+    with_name = [other for other in source.clauses if shared_keys([name.key], other.keys)]
+    is_said = any(mine.behind in other.keys for other in with_name)
+    return not is_said and any(len(other.keys) >= _FEW_KEYS for other in with_name)
 
 
 def _slot(name: Word, words: Sequence[Word], language: str) -> _Slot:

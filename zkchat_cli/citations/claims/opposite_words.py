@@ -171,7 +171,7 @@ CONVERSE = {
     ),
     "victory": (
         "win won beat beaten defeat / lose lost loss",
-        "gewinnen gewann gewonnen siegen schlug / verlieren verlor verloren verlust",
+        "gewinnen gewann gewonnen siegen schlug geschlagen / verlieren verlor verloren verlust",
         "gagner gagne battre battu / perdre perdu",
         "ganar gano vencer vencio / perder perdio perdido",
         "ganhar ganhou vencer venceu / perder perdeu perdido",

@@ -60,3 +60,8 @@ def _add(found: dict[str, Opposite], words: str, opposite: Opposite, language: s
         found.setdefault(word, opposite)
         [stemmed] = stem_words([word], language)
         found.setdefault(stemmed, opposite)
+
+
+def has_degrees(opposite: Opposite) -> bool:
+    """Whether a pair is of adjectives that are compared: a noun with a capital letter is none."""
+    return opposite.kind is OppositeKind.COMPARED

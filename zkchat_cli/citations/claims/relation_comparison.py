@@ -19,7 +19,7 @@ from zkchat_cli.citations.claims.roles import (
 from zkchat_cli.citations.claims.sentence_reader import Clause, SentenceReading, Word
 from zkchat_cli.citations.claims.word_keys import are_forms, shared_keys
 from zkchat_cli.citations.claims.word_relations import NEGATING_PREFIXES, PARTICLES
-from zkchat_cli.text.word_lists import FRENCH, GERMAN
+from zkchat_cli.text.word_lists import FRENCH, GERMAN, SPANISH
 
 # Content words behind "before" that are what it is about, where no comma shows it
 _HEAD_WORDS = 2
@@ -261,7 +261,7 @@ def _verbs_with(particle: str, words: Sequence[Word], language: str) -> frozense
 
 def compare_roles(clause: Clause, source: SentenceReading) -> bool | None:
     """Whether who acts in a clause acts in the source, too; None if nothing shows it."""
-    if any(word.sign and _has_sides(word) for word in clause.words):
+    if _may_be_exchanged(clause, source):
         return None
     agrees: bool | None = None
     for index, word in enumerate(clause.words):
@@ -316,12 +316,31 @@ def _can_be_verb(words: Sequence[Word], index: int, language: str) -> bool:
     if before is None or before.key or before.is_mark:
         return True
     is_have = language == FRENCH and before.text == "a"
-    return is_have or before.text not in polarity_words.BEFORE_NOUNS
+    is_pronoun = language == SPANISH and before.text in ("le", "les")
+    return is_have or is_pronoun or before.text not in polarity_words.BEFORE_NOUNS
 
 
-def _has_sides(word: Word) -> bool:
-    """Whether a word has an opposite that says the same with both sides in exchange."""
-    return word.opposite is not None and word.opposite.kind is not OppositeKind.PLAIN
+def _may_be_exchanged(clause: Clause, source: SentenceReading) -> bool:
+    """Whether a clause can say the same with those in exchange who act: it has a word with two
+    sides, or another one than the source for an order.
+    """
+    signs = {word.sign for word in source.words if _is_order(word)}
+    for word in clause.words:
+        if word.sign and (has_sides(word) or (_is_order(word) and word.sign not in signs)):
+            return True
+    return False
+
+
+def has_sides(word: Word) -> bool:
+    """Whether a word compares two things, or has an opposite that says the same with those in
+    exchange who act.
+    """
+    kinds = (OppositeKind.COMPARED, OppositeKind.CONVERSE)
+    return word.opposite is not None and word.opposite.kind in kinds
+
+
+def _is_order(word: Word) -> bool:
+    return word.opposite is not None and word.opposite.kind is OppositeKind.ORDER
 
 
 def _index_of(key: str, words: Sequence[Word]) -> int | None:

@@ -90,7 +90,8 @@ def read_roles(words: Sequence[Word], verb: int, language: str) -> Roles:
 
 
 def _takes_part(phrase: Phrase) -> bool:
-    return not phrase.preposition or phrase.preposition in polarity_words.ARGUMENT_PREPOSITIONS
+    is_argument = phrase.preposition in polarity_words.ARGUMENT_PREPOSITIONS
+    return not phrase.preposition or is_argument or all(word.is_capital for word in phrase.words)
 
 
 def _keys(phrases: Sequence[Phrase]) -> frozenset[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from zkchat_cli.citations.claims import polarity_words
 from zkchat_cli.citations.claims.measure import Measure
 from zkchat_cli.citations.claims.measures import read_measures
-from zkchat_cli.citations.claims.opposites import Opposite, OppositeKind, opposites_of
+from zkchat_cli.citations.claims.opposites import Opposite, OppositeKind, has_degrees, opposites_of
 from zkchat_cli.citations.negations import NEGATIONS
 from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.patterns import lazy_pattern
@@ -91,7 +91,17 @@ class SentenceReading:
         """The words apart from quantities, and the marks between clauses."""
         spans = [(each.start, each.end) for each in self.measures if each.kind not in _ALSO_WORDS]
         rest = blank_spans(self.text, spans)
-        return tuple(_with_phrases(list(_read_words(rest, self.language)), self.language))
+        written = [
+            word
+            for word in _read_words(rest, self.language)
+            if not word.is_mark or not self._is_in_number(word.start)
+        ]
+        return tuple(_with_phrases(written, self.language))
+
+    def _is_in_number(self, at: int) -> bool:
+        """Whether a mark is between two digits: "3:1"."""
+        around = self.text[max(0, at - 1) : at], self.text[at + 1 : at + 2]
+        return all(each.isdigit() for each in around)
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -123,7 +133,8 @@ def _read_words(text: str, language: str) -> Iterator[Word]:
             folded = _folded_word(written)
             is_capital = written[0].isupper()
             key, opposite = word_key(folded, language)
-            if is_capital and found.start() > 1 and language != GERMAN and opposite:
+            is_noun = language == GERMAN and not (opposite and has_degrees(opposite))
+            if is_capital and found.start() > 1 and opposite and not is_noun:
                 # A name that is a word: "Petit"
                 key, opposite = folded, None
             yield Word(folded, key, opposite, found.start(), is_capital)
@@ -187,7 +198,7 @@ def _function_words(language: str) -> frozenset[str]:
 
 
 _LIGHT_WORDS = {
-    ENGLISH: "one ones each also there per mr mrs ms must shall upon again cannot",
+    ENGLISH: "one ones another each also there per mr mrs ms must shall upon again cannot",
     "german": "statt uhr herr frau",
     FRENCH: "lieu chaque avoir fait fais m mme",
     "spanish": "hizo hacer sr sra",
