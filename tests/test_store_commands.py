@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
+from postgres_kills import kill_in_turns
 from postgres_server import MISSING, PostgresServer, programs
 from store_contents import contents
 from test_store_port import fill, said
@@ -281,3 +282,10 @@ def test_asking_goes_on_while_the_server_is_killed_and_is_delivered_later(
     assert {each["id"]: each["messages"] for each in listed.json} == {first: 2, second: 4}
     assert not listed.err
     assert zkchat("store", "status", "--json").json["waiting_turns"] == 0
+
+
+def test_a_server_that_is_killed_in_turns_loses_none_and_stores_none_twice(
+    own_server: PostgresServer, tmp_path: Path
+) -> None:
+    # tests/postgres_kills.py tries more of them
+    assert kill_in_turns(own_server, tmp_path, kills=2, seed=2) == []

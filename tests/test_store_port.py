@@ -27,6 +27,9 @@ from zkchat_cli.models.messages import TokenUsage, ZkChatMessage
 from zkchat_cli.models.notes import NoteUsage
 from zkchat_cli.models.prompts import Calibration, Prompt, PromptMessage, PromptTool, SentPrompt
 from zkchat_cli.store import port
+from zkchat_cli.store.outbox import Outbox
+from zkchat_cli.store.outbox_parts import OutboxFacts, OutboxPrompts, OutboxVectors
+from zkchat_cli.store.outbox_store import OutboxStore
 from zkchat_cli.store.postgres.facts import PostgresFactStore
 from zkchat_cli.store.postgres.passage_vectors import PostgresPassageVectors
 from zkchat_cli.store.postgres.postgres_store import PostgresStore
@@ -46,18 +49,31 @@ def open_postgres(request: pytest.FixtureRequest) -> PostgresStore:
     return PostgresStore.open(server.address(user=server.new_user()))
 
 
+def open_outbox(request: pytest.FixtureRequest) -> OutboxStore:
+    server = request.getfixturevalue("postgres")
+    address = server.address(user=server.new_user())
+    outbox = Outbox(request.getfixturevalue("tmp_path") / "outbox", ChatSessionStore.open)
+    return OutboxStore(lambda: PostgresStore.open(address), outbox)
+
+
 STORES: dict[str, Callable[[pytest.FixtureRequest], port.SessionStore]] = {
     "SQLite": lambda request: ChatSessionStore.open(
         request.getfixturevalue("tmp_path") / "store.db"
     ),
     "PostgreSQL": open_postgres,
+    "PostgreSQL with an outbox": open_outbox,
     "memory": lambda _: MemoryStore(),
 }
 IMPLEMENTATIONS = {
-    port.SessionStore: (ChatSessionStore, PostgresStore, MemoryStore),
-    port.FactStore: (SqliteFactStore, PostgresFactStore, MemoryFacts),
-    port.PromptArchive: (SqlitePromptArchive, PostgresPromptArchive, MemoryPrompts),
-    port.PassageVectors: (SqlitePassageVectors, PostgresPassageVectors, MemoryVectors),
+    port.SessionStore: (ChatSessionStore, PostgresStore, OutboxStore, MemoryStore),
+    port.FactStore: (SqliteFactStore, PostgresFactStore, OutboxFacts, MemoryFacts),
+    port.PromptArchive: (SqlitePromptArchive, PostgresPromptArchive, OutboxPrompts, MemoryPrompts),
+    port.PassageVectors: (
+        SqlitePassageVectors,
+        PostgresPassageVectors,
+        OutboxVectors,
+        MemoryVectors,
+    ),
 }
 
 
