@@ -12,7 +12,7 @@ from zkchat_cli.app.settings import vault_folder
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.config.store_settings import StoreSettings
 from zkchat_cli.config.store_url import SCHEMES, hide_password
-from zkchat_cli.errors import ConfigError, StoreUnwritable
+from zkchat_cli.errors import ConfigError, StoreUnwritable, UsageError
 from zkchat_cli.store.port import SessionStore
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.store.vault_names import VaultNames
@@ -151,12 +151,19 @@ def server_status(loaded: LoadedConfig) -> dict[str, Any]:
     return read_status(address)
 
 
-def open_named(name: str, loaded: LoadedConfig) -> SessionStore:
-    """The store at an address: postgresql://…, sqlite:///FILE or the path of a file."""
+def open_named(name: str, loaded: LoadedConfig, *, must_exist: bool = False) -> SessionStore:
+    """The store at an address: postgresql://…, sqlite:///FILE or the path of a file.
+
+    Raises UsageError for a file that is not there, if it `must_exist`; otherwise it is created.
+    """
     if name.startswith(SCHEMES):
         address = server_address(name, loaded.values.store)
         from zkchat_cli.store.postgres.postgres_store import PostgresStore
 
         return PostgresStore.open(address, names=vault_names(loaded))
     path = name.removeprefix("sqlite://").removeprefix("sqlite:")
-    return open_store(Path(path).expanduser() if path else loaded.paths.store_file)
+    file = Path(path).expanduser() if path else loaded.paths.store_file
+    if must_exist and not file.is_file():
+        hint = f"Without another setting, conversations are in {loaded.paths.store_file}."
+        raise UsageError(f"there is no store {file}", hint)
+    return open_store(file)

@@ -59,7 +59,7 @@ def get(ctx: CommandContext, key: KeyArgument) -> None:
 
     loader.require_known_key(key, loader.COMMAND_LINE)
     value = loader.flatten(ctx.config.values)[key]
-    if isinstance(value, str):
+    if key == "store.url":
         value = hide_password(value)
     shown = value if isinstance(value, str) else loader.as_toml(value)
     ctx.print_result({"key": key, "value": value}, shown)

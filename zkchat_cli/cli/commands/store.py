@@ -107,7 +107,7 @@ def copy(
     if source == target:
         raise UsageError("--from and --to are the same store", f"Name two: {_HOW}.")
     with (
-        closing(open_named(source, ctx.config)) as first,
+        closing(open_named(source, ctx.config, must_exist=True)) as first,
         closing(open_named(target, ctx.config)) as second,
     ):
         done = _report(ctx, store_copy.copy_conversations(first, second), "copied")
@@ -134,7 +134,7 @@ def verify(
 
     with closing(open_configured(ctx.config, to_read=True)) as store:
         if source:
-            with closing(open_named(source, ctx.config)) as other:
+            with closing(open_named(source, ctx.config, must_exist=True)) as other:
                 done = _report(ctx, store_copy.compare(other, store), "different")
         else:
             done = _report(ctx, _damaged(store), "damaged")
