@@ -34,6 +34,23 @@ def test_sentences_items_rows_and_code_are_pieces() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# Map\n\n- [[Beds]]\n- [[Compost|heap]]", ["Beds • heap", "Beds", "heap"]),
+        ("## Key\n\n[[Ola]]", ["Ola"]),
+        ("- [The Soil](https://x.y)", ["The Soil"]),
+        ("2024-01-05: 82.1\n2024-01-12: 81.4", ["2024-01-05: 82.1", "2024-01-12: 81.4"]),
+        ("1,204.50", ["1,204.50"]),
+        ("A novel.\nauthor:: [[Jane]]\nmore", ["A novel.", "author:: Jane", "more"]),
+        ("![[a.png]] #tag https://x.y\n\nkey::\n\n***", []),
+    ],
+)
+def test_lines_of_only_links_or_figures_are_pieces(text: str, expected: list[str]) -> None:
+    pieces = quotable_passages(text)
+    assert [render_passage(piece, quotable_chunk(text)) for piece in pieces] == expected
+
+
 def test_a_list_is_quoted_with_the_sentence_that_leads_in_to_it() -> None:
     text = (
         "You need these [[tools]]:\n\n- a *spade*\n1. a `rake`\n\nThen go.\n\nOr wait:\n\n- "

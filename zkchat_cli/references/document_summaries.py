@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown import inline
@@ -22,7 +22,11 @@ from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sentences import ends_as_sentence
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import STOPWORDS, count_words
+from zkchat_cli.vault.embeds import embedded_chunks, has_only_embeds
 from zkchat_cli.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.note_parser import ParsedNote
 
 SUMMARY_LENGTH = 100
 # Lines of a block, and items of a list, that are read: a summary is one line
@@ -155,7 +159,14 @@ class DocumentSummaryService:
             if written is not None:
                 return written
             self._unwritten[relative_path] = None
-        return summarize_document(note.body, note.title, note.description)
+        return summarize_document(self._shown_text(note), note.title, note.description)
+
+    def _shown_text(self, note: "ParsedNote") -> str:
+        """The body of a note, or, if that has only embeds, what they show."""
+        if note.description or not has_only_embeds(note.body):
+            return note.body
+        parts = embedded_chunks(self._vault, self._vault.reader.chunks(note.relative_path))
+        return "\n\n".join(part.text for part in parts)
 
 
 def summarize_document(text: str, title: str = "", description: str | None = None) -> str | None:

@@ -22,6 +22,7 @@ from zkchat_cli.references.file_imports import (
 from zkchat_cli.references.image_files import is_picture
 from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.embeds import with_embedded
 from zkchat_cli.vault.links.wikilinks import note_name
 from zkchat_cli.vault.vault import Vault
 
@@ -156,7 +157,7 @@ def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> Mentione
             warnings.append(Notice(e.message, e.hint))
     chunks: tuple[ContentChunk, ...] = ()
     try:
-        chunks = tuple(vault.reader.chunks(link.target, first, last))
+        chunks = tuple(with_embedded(vault, vault.reader.chunks(link.target, first, last)))
     except VaultError as e:
         warnings.append(Notice(e.message, e.hint))
     return MentionedDocument(reference, chunks, tuple(warnings))

@@ -1,4 +1,6 @@
-"""The properties of notes, read from their files: the index has no table of them."""
+"""The properties of notes, read from their files: the index has no table of them. They are in front
+matter and, as inline fields, in the text.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -6,22 +8,33 @@ from pathlib import Path
 
 from zkchat_cli import fileio
 from zkchat_cli.errors import VaultError
+from zkchat_cli.markdown.inline_fields import inline_fields
 from zkchat_cli.text import words
 from zkchat_cli.vault import filesystem
-from zkchat_cli.vault.front_matter import MAX_CHARACTERS, read_front_matter
-from zkchat_cli.vault.text_decoder import decode, has_mark
+from zkchat_cli.vault.front_matter import read_front_matter
+from zkchat_cli.vault.text_decoder import decode
+
+# A text without these has no properties
+_FRONT_MATTER = (b"---", b"\xef\xbb\xbf---", b"\xff\xfe", b"\xfe\xff")
+_FIELD = b"::"
+_MOST_BYTES = 4_000_000
 
 
 def read_properties(root: Path, relative_path: str) -> Mapping[str, tuple[str, ...]]:
     """The values of each property by its folded name; none for a note that cannot be read."""
     with suppress(OSError, VaultError):
         file = filesystem.resolve_inside(root, relative_path)
-        head = fileio.read_beginning(file, MAX_CHARACTERS)
-        # Most notes have no front matter, and many are read
-        if not head.startswith((b"---", b"\xef\xbb\xbf---")) and not has_mark(head):
+        raw = fileio.read_beginning(file, _MOST_BYTES)
+        if not raw.startswith(_FRONT_MATTER) and _FIELD not in raw:
             return {}
-        matter = read_front_matter(decode(head).text)
-        return {name: matter.texts(name) for name in matter.written}
+        text = decode(raw).text
+        matter = read_front_matter(text)
+        found = {name: matter.texts(name) for name in matter.written}
+        for field in inline_fields(text.split("\n", matter.lines)[-1]):
+            values = found.get(field.name, ())
+            if field.value and field.value not in values:
+                found[field.name] = (*values, field.value)
+        return found
     return {}
 
 

@@ -8,6 +8,7 @@ Headings are not quoted; they say what the pieces below them are about.
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from zkchat_cli.llm.offline.property_rows import FIELD, PROPERTY, split_properties
 from zkchat_cli.llm.offline.quoted_lists import COLONS, CUT, QuotedList, read_item
 from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.block_marks import LIST_MARKER
@@ -40,9 +41,15 @@ _LINK = lazy_pattern(
     rf"<[^<>]*>|!?{inline.WIKILINK}|!?{inline.LOOSE_LINK}|https?://\S+|(?<![^\s>])#[^\s#<]+"
     r"|(?<![\w-])[\w-]+::"
 )
+_WITHOUT_WORDS = lazy_pattern(
+    rf"<[^<>]*>|!{inline.WIKILINK}|!{inline.LOOSE_LINK}|https?://\S+|(?<![^\s>])#[^\s#<]+"
+    r"|(?<![\w-])[\w-]+::\s*$"
+)
+"""What says nothing to a reader: addresses, pictures, tags, and a field without a value. The name
+of a linked note does: a map of content and a reading list have nothing else.
+"""
 _NESTED_ITEM = lazy_pattern(rf"[ \t]+(?={LIST_MARKER}[ \t])")
 _LOOSE_ITEM = lazy_pattern(rf"\n(?:[ \t]*\n)+(?=[ \t]+{LIST_MARKER}[ \t])")
-_PROPERTY = lazy_pattern(r"[^\W\d][\w -]{0,39}(?:::?(?:\s|$)|：)")
 # Properties of front matter that are no answers, as they are written there
 _NAME_OF_NOTE = lazy_pattern(
     r"(?:title|desc|description|summary|alias|aliases|tags?|css_?class(?:es)?|layout|slug"
@@ -52,7 +59,6 @@ _NAME_OF_NOTE = lazy_pattern(
 _CONTINUES_PROPERTY = ("", " ", "\t", "-", "#")
 _HEADING = lazy_pattern(r"(?P<marks>#{1,6})[ \t]+(?P<text>.*?)[ \t#]*")
 _LETTER = lazy_pattern(r"[^\W\d_]")
-_TWO_LETTERS = lazy_pattern(r"[^\W\d_]{2}")
 _TWO_LETTERS_OR_DIGIT = lazy_pattern(r"[^\W\d_]{2}|\d")
 
 
@@ -79,10 +85,14 @@ class QuotablePassage(NamedTuple):
 
     @property
     def is_mostly_links(self) -> bool:
-        """Whether little is left of it without its links: it says where something is."""
+        """Whether little is left of it without its links: it says where something is, unless that
+        is the value of a field.
+        """
+        if self.kind == "code" or FIELD.match(self.text):
+            return False
         letters = len(_LETTER.findall(self.text))
         others = len(_LETTER.findall(_LINK.sub("", self.text)))
-        return self.kind != "code" and others < MOST_LINKS * letters
+        return others < MOST_LINKS * letters
 
 
 def quotable_passages(
@@ -98,8 +108,9 @@ def quotable_passages(
     if begin := _NESTED_ITEM.match(text):
         text = "\n".join(line.removeprefix(begin[0]) for line in text.split("\n"))
     reader = _PassageReader(text, heading, max_group)
+    is_line = "\n" not in text.strip()
     for block in map(_heading_of_item, blocks(text)):
-        for part in _split_properties(block):
+        for part in split_properties(block, is_whole=is_line):
             reader.read(part)
     return reader.finish()
 
@@ -119,7 +130,7 @@ def _without_names(text: str) -> str:
     are no answers. Any other text as it is.
     """
     lines = text.split("\n")
-    if not all(line[:1] in _CONTINUES_PROPERTY or _PROPERTY.match(line) for line in lines):
+    if not all(line[:1] in _CONTINUES_PROPERTY or PROPERTY.match(line) for line in lines):
         return text
     kept: list[str] = []
     is_name = False
@@ -258,11 +269,10 @@ class _Piece(NamedTuple):
 
 
 def _has_words(piece: _Piece) -> bool:
-    """Whether a piece is more than links; a row may have numbers only."""
+    """Whether a piece says something: words, names of notes, figures."""
     if piece.kind == "code":
         return True
-    pattern = _TWO_LETTERS_OR_DIGIT if piece.kind == "row" else _TWO_LETTERS
-    return pattern.search(_LINK.sub("", piece.text)) is not None
+    return _TWO_LETTERS_OR_DIGIT.search(_WITHOUT_WORDS.sub("", piece.text)) is not None
 
 
 def _shorten(text: str) -> str:
@@ -277,26 +287,6 @@ def _may_be_label(block: MarkdownBlock, last: str) -> bool:
     if last.endswith(COLONS):
         return True
     return block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
-
-
-def _split_properties(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
-    """The lines of a block of properties (`name: value`) as rows, below the item of a list that
-    they follow; any other block as it is.
-    """
-    first = 1 if block.kind == "item" else 0
-    rows = block.lines[first:]
-    may_have_rows = block.kind in ("paragraph", "item") and len(block.lines) > 1
-    if not may_have_rows or not all(map(_is_property, rows)):
-        yield block
-        return
-    if first:
-        yield block._replace(lines=block.lines[:first])
-    for i, row in enumerate(rows, first):
-        yield block._replace(kind="table", lines=(row,), line=block.line + i)
-
-
-def _is_property(line: str) -> bool:
-    return _PROPERTY.match(line) is not None and not ends_as_sentence(line)
 
 
 def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[_Piece]:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from zkchat_cli.tools.base import ToolOutput, declare_tool
 from zkchat_cli.tools.note_lookups import search_passages
+from zkchat_cli.vault.embeds import with_embedded
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_EXCERPTS = 6
@@ -26,7 +27,7 @@ def find_excerpts(
     found = search_passages(vault, query, limit, MOST_EXCERPTS)
     if not found.passages:
         return ToolOutput(note="Nothing found. Try fewer or other words.")
-    return ToolOutput(found.passages, note=found.more)
+    return ToolOutput(tuple(with_embedded(vault, found.passages)), note=found.more)
 
 
 TOOL = declare_tool(find_excerpts, verb="searched", editor_kind="search", core=True)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from zkchat_cli.tools.base import ToolArgumentError, ToolOutput, declare_tool
 from zkchat_cli.tools.note_lookups import locate_lines
+from zkchat_cli.vault.embeds import with_embedded
 from zkchat_cli.vault.vault import Vault
 
 # Excerpts in one answer
@@ -23,13 +24,13 @@ def read_zk_document(
             f"read_zk_document: end_line {end} is before start_line {start}; lines count from 1"
         )
     found = vault.reader.chunks(path, start, end)
-    shown = tuple(found[:MOST_READ])
+    shown = tuple(with_embedded(vault, found[:MOST_READ]))
     note = ""
     if not found:
         last_line = vault.reader.chunks(path)[-1].end_line
         note = f"{path} has no text there; it ends in line {last_line}."
     elif len(found) > MOST_READ:
-        cut = shown[-1].end_line
+        cut = found[MOST_READ - 1].end_line
         note = f"Cut after line {cut}: read on with start_line={cut + 1}."
     return ToolOutput(shown, note=note)
 
