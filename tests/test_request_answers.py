@@ -224,12 +224,15 @@ def test_a_list_by_day_claims_nothing_about_the_notes(zkchat: Program) -> None:
         ("rappelle-moi d'appeler Paul", "zkchat n'a de rappels avec aucun modèle."),
         ("mostre as notas com #nada", "Nenhuma nota tem a etiqueta nada. Existem: wood, book"),
         ("¿qué enlaza a Nowhere?", "No hay ninguna nota Nowhere."),
+        ("was verlinkt auf Twin?", "Twin kann mehrere Notizen meinen: A/Twin.md, B/Twin.md"),
         ("noch mehr", "Es gibt nichts fortzusetzen"),
         ("lista las etiquetas", "2 etiquetas, con el número de sus notas: #wood (20), #book (2)"),
         ("Liste alle Notizen über Zebras", "Ich habe keine Notiz über Zebras gefunden."),
     ],
 )
 def test_a_request_is_answered_in_its_language(zkchat: Program, message: str, said: str) -> None:
+    if "Twin" in message:
+        write_notes(zkchat.vault, {"A/Twin.md": "One.\n", "B/Twin.md": "Two.\n"})
     answer = zkchat("ask", message, "--answer-only").out
     for part in said.split("|"):
         assert part in answer

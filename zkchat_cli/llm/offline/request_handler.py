@@ -29,7 +29,7 @@ def explain_error(call: FinishedCall, phrases: NotePhrases) -> OfflineAnswer:
     problem = plain_name(call.error)
     for pattern, sentence in _UNKNOWN_NAMES:
         if found := pattern.match(problem):
-            said = [getattr(phrases, sentence).format(name=found["name"])]
+            said = [getattr(phrases, sentence).format(name=found["name"], names=found["rest"])]
             for mark, names in _NEAR_NAMES:
                 before, _, known = found["rest"].partition(mark)
                 if known and not before.strip():
@@ -42,6 +42,7 @@ _UNKNOWN_NAMES = (
     (lazy_pattern(r"no note has the tag (?P<name>.+?)\. ?(?P<rest>.*)"), "no_tag"),
     (lazy_pattern(r"no note has the folder (?P<name>.+?)\. ?(?P<rest>.*)"), "no_folder"),
     (lazy_pattern(r"there is no note (?P<name>.+?)\. ?(?P<rest>.*)"), "no_note"),
+    (lazy_pattern(r"(?P<name>.+) may mean \d+ notes\. Give a path: (?P<rest>.*)"), "ambiguous"),
 )
 _NEAR_NAMES = (("There are: ", "existing"), ("Nearest: ", "nearest_names"))
 """The errors of the vault about names, and what follows them."""
