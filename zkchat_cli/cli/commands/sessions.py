@@ -220,8 +220,9 @@ def unshare(
 ) -> None:
     """Stop sharing a conversation."""
     with ctx.open_store() as (store, root):
+        sharing = _required_sharing(store)
         conversation = store.find(id_, root)
-        shared = _required_sharing(store).unshare(conversation.id, user or None)
+        shared = sharing.unshare(conversation.id, user or None)
     _print_shared(ctx, conversation.id, shared)
 
 
