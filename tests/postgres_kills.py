@@ -28,7 +28,7 @@ def kill_in_turns(server: PostgresServer, folder: Path, kills: int, seed: int) -
     be missing, doubled or in another order.
     """
     choose = random.Random(seed)
-    address = server.address(user=f"kills{seed}")
+    address = server.address(user=f"kills{seed}")._replace(retry_after=0.0)
     outbox = Outbox(folder / "outbox", ChatSessionStore.open)
     store = OutboxStore(lambda: PostgresStore.open(address), outbox, retry_after=0.0)
     expected: list[str] = []

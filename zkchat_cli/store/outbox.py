@@ -35,6 +35,9 @@ class Outbox:
         self._file = folder / "unused"
         # How many messages of each conversation the server had
         self._known: dict[str, int] = {}
+        # What was delivered last of each conversation. Who has known a conversation before knows
+        # less
+        self.delivered: dict[str, ConversationArchive] = {}
         # Why a conversation cannot be delivered although the server answers
         self.problem: StoreError | None = None
 
@@ -112,6 +115,7 @@ class Outbox:
         store = self.store()
         archive = store.archive(conversation_id, prompts=True)
         server.restore([archive])
+        self.delivered[conversation_id] = archive
         store.delete(conversation_id)
 
     def _remove(self) -> None:

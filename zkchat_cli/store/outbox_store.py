@@ -125,12 +125,21 @@ class OutboxStore(SessionStore):
             with self._lock:
                 self._note_absence(e)
                 if not self._outbox.has(conversation_id):
-                    known = self._known.get(conversation_id)
-                    if known is None:
+                    archive = self._last_known(conversation_id)
+                    if archive is None:
                         raise
-                    self._outbox.keep(known.archive())
+                    self._outbox.keep(archive)
         with self._lock:
             return act(self._outbox.store())
+
+    def _last_known(self, conversation_id: str) -> ConversationArchive | None:
+        """The conversation as the server had it, as far as this program knows."""
+        known = self._known.get(conversation_id)
+        if known is None:
+            return None
+        if conversation_id in self._outdated and conversation_id in self._outbox.delivered:
+            return self._outbox.delivered[conversation_id]
+        return known.archive()
 
     def _learn(self, conversation_id: str, server: SessionStore) -> None:
         known = _KnownConversation(server.conversation(conversation_id))

@@ -26,8 +26,6 @@ MOST_CONNECTIONS = 16
 _POOL_TIMEOUT = 5.0
 # Wait for a lock that was waited for in vain before
 _REPEATED_LOCK_TIMEOUT = "200ms"
-# Seconds until a server that did not answer is tried again: a turn should wait for it once
-RETRY_AFTER = 5.0
 # Seconds without an answer to one statement; the server itself gives up before
 _ANSWER_TIMEOUT = 75.0
 
@@ -184,7 +182,7 @@ class PostgresConnection:
         if connection is not None and is_alive(connection):
             return connection
         self._drop()
-        if self._failure is not None and monotonic() < self._failed_at + RETRY_AFTER:
+        if self._failure is not None and monotonic() < self._failed_at + self.address.retry_after:
             raise self._failure
         try:
             with translate_errors(self.address.shown, "be opened"):

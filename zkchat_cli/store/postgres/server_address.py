@@ -31,6 +31,8 @@ class ServerAddress(NamedTuple):
     shown: str
     # What psycopg connects with; it may contain a password
     parameters: Mapping[str, Any]
+    # Seconds until a server that did not answer is tried again: a turn should wait for it once
+    retry_after: float = 5.0
 
     def __repr__(self) -> str:
         return f"ServerAddress({self.shown})"
