@@ -132,8 +132,8 @@ def test_columns_that_are_named_are_shown_whatever_they_are(zkchat: Program) -> 
 
 def test_a_table_of_notes_without_properties_has_a_sentence_of_each(zkchat: Program) -> None:
     shown = zkchat("ask", "haz una tabla de las notas de la carpeta Kitchen", "--answer-only").out
-    assert "2 notas en Kitchen/:" in shown
-    assert "| Coffee [1] | Coffee is roasted at 220 degrees. |" in shown
+    assert "3 notas en Kitchen/:" in shown
+    assert "| Coffee [2] | Coffee is roasted at 220 degrees. |" in shown
 
 
 def test_a_translation_is_refused_with_an_outline_of_the_note(zkchat: Program) -> None:

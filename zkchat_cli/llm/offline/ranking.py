@@ -227,14 +227,18 @@ def _languages_of(excerpts: Sequence[QuoteSource], language: str) -> tuple[str, 
 
 def is_foreign(question: str, excerpts: Sequence[QuoteSource]) -> bool:
     """Whether no excerpt is in the language of the question: then they have other words for
-    everything. "steam engine" tells no language, but may be a question about notes in German.
+    everything. "steam engine" tells no language, but may be a question about notes in German, and
+    excerpts of a few words tell none.
     """
     language = language_of_query(question)
     known = {written_language(each.text) for each in excerpts} - {None}
+    if language is not None and known:
+        return language not in known
+    if have_any_word(excerpts, words.content_terms(question)):
+        return False
     if language is None:
-        is_known = have_any_word(excerpts, words.content_terms(question))
-        return bool(known) and ENGLISH not in known and not is_known
-    return bool(known) and language not in known
+        return bool(known) and ENGLISH not in known
+    return language != ENGLISH
 
 
 def _unknown_name(

@@ -74,9 +74,12 @@ def next_table_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
 
 
 def _calls_for_items(request: NoteRequest, listed: FinishedCall) -> list[WantedCall]:
-    """The reading of the best note, for the items of its list; a search if there is no note."""
+    """The reading of the best note, for the items of its list; a search if there is no note.
+
+    The notes of a folder or with a tag are rows themselves: no one of them is the best.
+    """
     documents = listed.data.get("documents", ())
-    if documents:
+    if documents and (request.about or len(documents) == 1):
         return [WantedCall(READ_TOOL, {"relative_path": documents[0]["path"]})]
     if request.about:
         return [WantedCall(SEARCH_TOOL, {"query": request.about, "limit": EXCERPTS})]
