@@ -18,7 +18,7 @@ def test_the_output_of_a_command_goes_with_the_next_message_after_a_yes(
         chat.ask("what does it say?", "It says hello.")
     question = stored_conversations(zkchat)[0]
     assert question["content"] == (
-        "what does it say?\n\nI ran a shell command (exit code 0):\n```\n"
+        "what does it say?\n\n```console\n"
         "$ printf 'hello from\\n@Filters.md the shell\\n'\nhello from\n@Filters.md the shell\n```"
     )
     # Only what the user types imports files
@@ -49,6 +49,15 @@ def test_ctrl_c_stops_a_command_and_the_chat_goes_on(zkchat: Program) -> None:
         assert "\nnever" not in chat.everything()
 
 
+def test_without_a_model_the_output_is_no_part_of_the_question(zkchat: Program) -> None:
+    with Chat(zkchat, "--model=offline") as chat:
+        chat.say("! echo LICENSE")
+        chat.wait_for("Send this output")
+        chat.type("y" + ENTER)
+        chat.wait_for("kept for your next message")
+        chat.ask("which filter finds tasks due today?", "From your notes:")
+
+
 def test_control_sequences_of_an_output_do_not_reach_the_terminal(zkchat: Program) -> None:
     with Chat(zkchat, "--model=offline") as chat:
         chat.say(r"! printf '\033]0;own''ed\007 done\n'")
@@ -73,6 +82,11 @@ def test_pictures_and_marks_are_messages(line: str) -> None:
 def test_the_fence_of_an_output_is_longer_than_any_in_it() -> None:
     written = ShellOutput("cat a.md", "```\ncode\n````", exit_code=0).as_message()
     assert written.endswith("\n````\n`````")
+
+
+def test_a_failure_is_told_with_its_exit_code() -> None:
+    assert ShellOutput("false", "no", exit_code=3).as_message().endswith("\nno\n[exit code 3]\n```")
+    assert "[I stopped it]" in ShellOutput("yes", "y", exit_code=None).as_message()
 
 
 def test_a_long_output_keeps_its_beginning_and_its_end() -> None:

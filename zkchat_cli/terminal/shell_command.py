@@ -43,10 +43,14 @@ class ShellOutput(NamedTuple):
 
     def as_message(self) -> str:
         """The output as a part of a message to the model."""
-        how = "stopped by me" if self.exit_code is None else f"exit code {self.exit_code}"
+        lines = [f"$ {self.command}", self.text]
+        if self.exit_code is None:
+            lines.append("[I stopped it]")
+        elif self.exit_code:
+            lines.append(f"[exit code {self.exit_code}]")
         longest = max(map(len, _BACKTICKS.findall(self.text)), default=2)
         fence = "`" * (longest + 1)
-        return f"I ran a shell command ({how}):\n{fence}\n$ {self.command}\n{self.text}\n{fence}"
+        return "\n".join((f"{fence}console", *lines, fence))
 
 
 def parse_shell_command(line: str) -> str | None:

@@ -39,6 +39,7 @@ from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.models.reports import RequestKind
+from zkchat_cli.text.patterns import lazy_pattern
 
 HANDLERS: dict[RequestKind | None, RequestHandler] = {
     "list": LIST,
@@ -52,6 +53,8 @@ HANDLERS: dict[RequestKind | None, RequestHandler] = {
 }
 """Other kinds are look-ups."""
 _WORD = re.compile(r"[^ \n]*[ \n]?")
+# A fenced block of code, up to a fence that is as long
+_FENCED_BLOCK = lazy_pattern(r"^(`{3,})[^\n`]*\n.*?^\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
 def answer_request(
@@ -60,6 +63,7 @@ def answer_request(
     """The deltas of one model call: tool calls, or an answer word by word, as from a model. Small
     talk is answered without notes.
     """
+    request = request._replace(messages=tuple(map(_without_code, request.messages)))
     turn = find_question(request.messages)
     reply = _small_talk(request.messages, turn)
     if reply:
@@ -89,6 +93,16 @@ def answer_request(
         yield StreamFinished("tool_calls", calls=calls)
         return
     yield from _deltas(_look_up(asked, question, turn, similarities), asked.kind)
+
+
+def _without_code(message: PromptMessage) -> PromptMessage:
+    """A message that was typed, without the blocks of code beside its words: the output of a
+    command has other words than the question about it.
+    """
+    if message.role != "user" or message.kind != "conversation" or "```" not in message.content:
+        return message
+    rest = _FENCED_BLOCK.sub("", message.content).strip()
+    return message.model_copy(update={"content": rest}) if rest else message
 
 
 def _tool_calls(
