@@ -52,6 +52,7 @@ class ClauseLanguage:
     without_words = _any_language(clause_words.WITHOUT_WORDS)
     determiners = _any_language(clause_words.DETERMINERS)
     prepositions = _any_language(clause_words.PREPOSITIONS)
+    adverbs = _any_language(clause_words.ADVERBS)
     all_contrasts = _any_language(clause_words.CONTRASTS)
     all_reasons = _any_language(clause_words.REASONS)
     # A border that is none hides a negation before it

@@ -77,17 +77,39 @@ SUBJECTS = {
 FINITE_VERBS = {
     "english": (
         "is are was were has have had will would can could should must does do did isn't aren't "
-        "wasn't weren't"
+        "wasn't weren't came went took gave began grew fell rose ran sang spoke wrote drew ate "
+        "drank wore threw shook chose drove flew froze knew woke swam"
     ),
-    "german": "ist sind war waren hat haben hatte hatten wird werden wurde wurden kann können muss",
-    "french": "est sont était étaient a ont avait avaient sera seront peut peuvent doit doivent",
-    "spanish": "es son era eran está están fue fueron ha han había será puede pueden debe deben",
-    "portuguese": "é são era eram está estão foi foram tem têm tinha será pode podem deve devem",
+    "german": (
+        "ist sind war waren hat haben hatte hatten wird werden wurde wurden kann können muss kam "
+        "kamen ging gingen nahm nahmen gab gaben fiel fielen lief liefen stand standen schrieb "
+        "schrieben trug trugen fuhr fuhren blieb blieben fand fanden hielt hielten begann begannen"
+    ),
+    "french": (
+        "est sont était étaient a ont avait avaient sera seront peut peuvent doit doivent vient "
+        "viennent vint vinrent arriva arrivèrent prit prirent alla allèrent resta restèrent"
+    ),
+    "spanish": (
+        "es son era eran está están fue fueron ha han había será puede pueden debe deben vino "
+        "vinieron llegó llegaron tomó tomaron dio dieron hizo hicieron salió salieron cayó cayeron"
+    ),
+    "portuguese": (
+        "é são era eram está estão foi foram tem têm tinha será pode podem deve devem veio vieram "
+        "chegou chegaram tomou tomaram deu deram fez fizeram saiu saíram caiu caíram"
+    ),
     "italian": "è sono era erano ha hanno aveva sarà può possono deve",
     "dutch": "is zijn was waren heeft hebben wordt worden kan kunnen moet",
     "swedish": "är var har hade blir kan ska",
 }
-"""Behind a few words without an article, these show that they are a subject: "and winds were"."""
+"""Behind a few words without an article, these show that they are a subject: "and winds were". None
+of them is a participle, too: "plums and pears sold in Kent" has one subject.
+"""
+ADVERBS = (
+    "then soon later also never finally still again once twice just only even perhaps dann bald "
+    "später auch nie endlich noch wieder einmal zweimal nur puis bientôt aussi jamais enfin encore "
+    "luego pronto también nunca después entonces depois logo também então"
+)
+"""These are no subject before a verb: "and soon came home"."""
 DETERMINERS = {
     "english": "the a an my your his her its our their every each no all both some",
     "german": "der die das ein eine mein meine sein seine ihr ihre unser unsere kein keine alle",

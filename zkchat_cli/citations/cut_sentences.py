@@ -23,6 +23,7 @@ REACH = 300
 _ADVERBIAL = 6
 # Words of a subject without an article
 _BARE_SUBJECT = 3
+_ENDING_OF_ADVERBS = ("ly", "mente")
 _DENIED = lazy_pattern(
     r"\A\s*[,;(–—-]\s*(?:"
     r"(?:which|but|although|though|and) (?:it|that|this|he|she|they)?\s*(?:\w+ ){0,2}?"
@@ -166,7 +167,9 @@ def _begins_with_bare_noun(tokens: Sequence[Token], language: ClauseLanguage) ->
     for at, token in enumerate(tokens[: _BARE_SUBJECT + 1]):
         if language.finite_verbs.starts_at(tokens, at):
             return at > 0
-        if not token.is_word or language.prepositions.starts_at(tokens, at):
+        if not token.is_word or token.text.endswith(_ENDING_OF_ADVERBS):
+            return False
+        if any(table.starts_at(tokens, at) for table in (language.prepositions, language.adverbs)):
             return False
     return False
 
