@@ -166,7 +166,7 @@ def test_a_format_of_obsidian_or_logseq_reads_names(written: str, name: str) -> 
 
 def test_a_format_without_a_year_is_none() -> None:
     assert compile_format("DD-MM") is None
-    with pytest.raises(ValueError, match="has no year"):
+    with pytest.raises(ValueError, match="it has no year"):
         VaultSettings(daily_format="DD-MM")
 
 

@@ -42,5 +42,5 @@ class VaultSettings(Section):
     @classmethod
     def _format_has_a_year(cls, written: str) -> str:
         if written and not any(year in written for year in ("YY", "GGGG", "gggg")):
-            raise ValueError("has no year: write it as in Obsidian, such as YYYY-MM-DD")
+            raise ValueError("it has no year: write it as in Obsidian, such as YYYY-MM-DD")
         return written

@@ -121,13 +121,13 @@ def known_models() -> KnownModels:
     """The table that is shipped with zkchat. It is read when it is first needed."""
     table = tomllib.loads(read_file(TABLE, MAX_BYTES).decode())
     families = {provider: tuple(names) for provider, names in table["families"].items()}
-    models = {
-        provider: {row["name"]: _read_row(row) for row in table[provider]} for provider in families
-    }
-    beginnings = tuple(
-        (name, frozenset(row["refuses"])) for row in table["beginnings"] for name in row["names"]
-    )
-    return KnownModels(table["checked"], models, families, beginnings)
+    models: dict[str, dict[str, KnownModel]] = {}
+    for provider in families:
+        models[provider] = {row["name"]: _read_row(row) for row in table[provider]}
+    beginnings: list[tuple[str, frozenset[str]]] = []
+    for row in table["beginnings"]:
+        beginnings += [(name, frozenset(row["refuses"])) for name in row["names"]]
+    return KnownModels(table["checked"], models, families, tuple(beginnings))
 
 
 def model_names(provider: str) -> Callable[[], tuple[str, ...]]:

@@ -181,15 +181,16 @@ def _is_less_exact(other: Measure, measure: Measure) -> bool:
 
 
 def _names_same_parts(measure: Measure, other: Measure) -> bool:
-    """Whether two dates name a part, the year or the month, that differs."""
+    """Whether all dates of both name a part in common, the year or the month, and differ in it."""
     pairs = [(one, two) for one in measure.dates for two in other.dates]
     if any(one.fits(two) and two.named <= one.named for one, two in pairs):
         # One reading of "4/3/2021"
         return False
-    return all(
-        any(a is not None and b is not None for a, b in zip(one, two, strict=True))
-        for one, two in pairs
-    )
+    for one, two in pairs:
+        named = (a is not None and b is not None for a, b in zip(one, two, strict=True))
+        if not any(named):
+            return False
+    return True
 
 
 def _counts_the_same(measure: Measure, other: Measure) -> bool:

@@ -95,20 +95,18 @@ def _compare_opposites(place: _RelationWord, source: SentenceReading) -> Relatio
 
 def _best_places(place: _RelationWord, others: Sequence[_RelationWord]) -> list[_RelationWord]:
     """The words in the clauses that share most with that of a word."""
+    shared = [_count_shared(place, other) for other in others]
+    most = max(shared)
+    return [other for other, count in zip(others, shared, strict=True) if count == most]
 
-    def shared(other: _RelationWord) -> int:
-        measures = [
-            mine
-            for mine in place.clause.measures
-            if any(
-                compare_measures(mine, each) > MeasureMatch.UNKNOWN
-                for each in other.clause.measures
-            )
-        ]
-        return len(shared_keys(place.clause.keys, other.clause.keys)) + len(measures)
 
-    most = max(map(shared, others))
-    return [other for other in others if shared(other) == most]
+def _count_shared(place: _RelationWord, other: _RelationWord) -> int:
+    """How many words and measures the clauses of two words share."""
+    count = len(shared_keys(place.clause.keys, other.clause.keys))
+    for mine in place.clause.measures:
+        matches = (compare_measures(mine, each) for each in other.clause.measures)
+        count += any(match > MeasureMatch.UNKNOWN for match in matches)
+    return count
 
 
 def _compare_places(

@@ -136,7 +136,8 @@ def _read_words(text: str, language: str) -> Iterator[Word]:
             is_noun = language == GERMAN and not (opposite and has_degrees(opposite))
             if is_capital and found.start() > 1 and opposite and not is_noun:
                 # A name that is a word: "Petit"
-                key, opposite = folded, None
+                key = folded
+                opposite = None
             yield Word(folded, key, opposite, found.start(), is_capital)
 
 
