@@ -123,13 +123,17 @@ PAIRS = {
     ("The surgeon told me to rest my knee.", "A vessel came in at night."): 0.1393,
 }
 """Cosines by the model as it was published, with float32 numbers."""
+WHOLE_NUMBERS_COST = 0.02
+"""How far a cosine by whole numbers of 8 bits may be off: less than .01 on a processor
+with instructions for their products (AVX-512 VNNI), .011 on one with AVX2 only.
+"""
 
 
 def test_the_rewritten_model_computes_what_the_published_one_does() -> None:
     embedder = builtin.make_embedder(EmbedderConfig())
     for pair, published in PAIRS.items():
         [one, other] = compute_vectors(embedder, pair, "document")
-        assert float(one @ other) == pytest.approx(published, abs=0.01)
+        assert float(one @ other) == pytest.approx(published, abs=WHOLE_NUMBERS_COST)
 
 
 def test_the_files_of_the_model_are_those_that_its_source_names() -> None:

@@ -199,6 +199,8 @@ def test_passage_is_shown_as_a_reader_sees_it_and_can_be_verified(written: str, 
 
 @settings(max_examples=80)
 @example("\t1 *\t1")
+@example("1 ?:")
+@example("1 ?.")
 @given(st.text(st.sampled_from("aB .:!?\n>-#|`~*[]()<!%1“”漢。\0\t"), max_size=120))
 def test_every_piece_is_verbatim(text: str) -> None:
     for piece in quotable_passages(text, "H"):
