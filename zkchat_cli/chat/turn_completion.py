@@ -3,6 +3,7 @@ documents, and the report. Nothing here stores anything.
 """
 
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 
 from zkchat_cli.chat.evidence import find_evidence
@@ -11,6 +12,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import TurnInProgress, count_thinking
+from zkchat_cli.citations.outdated import mark_outdated
 from zkchat_cli.citations.sources import CitableSources
 from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.context.prompt_messages import sent_images
@@ -43,9 +45,20 @@ def verify_answer(
     verified = VerificationResult((), 0)
     with services.faults.contain("citations"):
         verified = verify_citations(turn.text, CitableSources(chunks, chunk_of_earlier_prompt))
+        verified = _mark_outdated(verified, services)
     with services.faults.contain("evidence"):
         turn.use_evidence(find_evidence(turn, verified, state, services))
     return verified
+
+
+def _mark_outdated(verified: VerificationResult, services: SessionServices) -> VerificationResult:
+    """The citations with what their notes say of themselves at this time."""
+
+    def now() -> datetime:
+        return datetime.fromisoformat(services.now())
+
+    read_note = services.vault.reader.read_if_there
+    return verified._replace(citations=mark_outdated(verified.citations, read_note, now))
 
 
 def _chunks_in_prompt(

@@ -41,6 +41,7 @@ from zkchat_cli.text.spans import blank_spans
 from zkchat_cli.text.word_lists import FREQUENT_WORDS
 from zkchat_cli.text.words import count_words, language_of, terms
 from zkchat_cli.vault.front_matter import read_front_matter
+from zkchat_cli.vault.knowledge_format import read_trust_fields
 from zkchat_cli.vault.vault import Vault
 
 # Words in quotation marks from which on they are a quotation without a source; fewer may be a term
@@ -57,6 +58,11 @@ _LISTED = re.compile(
     r"\t]+(?:[✓✗○✂][ \t]*)?(?P<source>\S.*)"
 )
 """A source in a list: `1. [[Note]]`, `[1]: Note.md:12`, `[1] Note, 2024`."""
+# A footnote with a label, not its definition
+_LABELLED = re.compile(r"\[\^(?P<label>[^\s\[\]^]{1,200})\](?!:)")
+_LABELLED_DEFINITION = re.compile(
+    r"^[ ]{0,3}\[\^(?P<label>[^\s\[\]^]{1,200})\]:(?P<definition>[^\n]*)", re.MULTILINE
+)
 _IN_LIST = re.compile(r"[ \t]*\Z|[ \t]{2,}\S|#{1,6}[ \t]|[*_]{0,2}\w+[*_:]{0,3}\Z")
 """A line between sources: blank, continued, or a title such as `Sources:`."""
 _TITLE_ENDS = re.compile(r"[ \t]*(?:[,;:(]|[ \t][-–—›][ \t]|[ \t]{3}|\.(?=\s|\Z)|\Z)")
@@ -90,6 +96,8 @@ class TextQuotation(NamedTuple):
     named: tuple[str, ...] = ()
     missing: str | None = None
     is_near_link: bool = False
+    # Why the note with the words should be trusted less, by what it says of itself
+    outdated: str | None = None
 
     @property
     def is_found(self) -> bool:
@@ -112,6 +120,7 @@ class TextQuotation(NamedTuple):
             "found_in": found.place if found.verdict == "misattributed" else None,
             "missing_note": self.missing,
             "remarks": list(found.remarks),
+            "outdated": self.outdated,
         }
 
 
@@ -233,7 +242,7 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     list_start, listed = _read_source_list(text, notes)
     read = _read_text(text, list_start)
     footnotes = {**read_footnotes(read.reading, read.body, notes.matching_notes), **listed}
-    written = _marks_of_text(read, notes)
+    written = _marks_of_text(read, notes, text)
     known = citing_marks(written, read.prose, notes.matching_notes, footnotes)
     unknown = (CitingMark(mark) for mark in written if _names_missing(mark, read.prose, notes))
     citing = sorted([*known, *unknown], key=lambda cited: cited.mark.start)
@@ -242,7 +251,7 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     for quotation in read.quotations:
         if quotation.start not in assigned:
             found.append(_WrittenQuotation(quotation.start, quotation.words))
-    for footnote in footnotes.values():
+    for footnote in [*footnotes.values(), *_labelled_footnotes(read, text, notes)]:
         for words in footnote.quotes:
             found.append(_WrittenQuotation(len(text), words, footnote.notes, is_named=True))
     # A note that exists, too, is the source
@@ -257,11 +266,11 @@ def _is_checked(quotation: _WrittenQuotation) -> bool:
     return quotation.is_named or count_words(quotation.words) >= FEWEST_WORDS
 
 
-def _marks_of_text(read: _ReadText, notes: _Notes) -> list[CitationMark]:
+def _marks_of_text(read: _ReadText, notes: _Notes, text: str) -> list[CitationMark]:
     """The citation marks and links that may name a source. Those within words that a note has
     belong to the note.
     """
-    found = [*read.reading.marks]
+    found = [*read.reading.marks, *_labelled_marks(read, text)]
     for link in inline.loose_links(blank_spans(read.body, read.reading.code)):
         name = _linked_name(link)
         if name:
@@ -278,6 +287,37 @@ def _marks_of_text(read: _ReadText, notes: _Notes) -> list[CitationMark]:
             if place.verdict == "verified":
                 of_notes.update(written[first:last])
     return [mark for mark in written if mark not in of_notes]
+
+
+def _labelled_sources(text: str) -> dict[str, str]:
+    """The notes that the text's front matter lists as sources, by the labels of their footnotes:
+    `[^compost]`. Labels of digits are numbers as others.
+    """
+    sources: dict[str, str] = {}
+    for source in read_trust_fields(text).sources:
+        if source.id and not source.id.isdecimal() and "://" not in source.resource:
+            sources[source.id] = source.resource
+    return sources
+
+
+def _labelled_marks(read: _ReadText, text: str) -> Iterator[CitationMark]:
+    """The footnotes with such labels, as marks that name the notes."""
+    sources = _labelled_sources(text)
+    if sources:
+        for found in _LABELLED.finditer(blank_spans(read.prose, read.reading.code)):
+            if found["label"] in sources:
+                yield CitationMark(*found.span(), name=sources[found["label"]])
+
+
+def _labelled_footnotes(read: _ReadText, text: str, notes: _Notes) -> Iterator[Footnote]:
+    """What the definitions of these footnotes quote."""
+    sources = _labelled_sources(text)
+    if sources:
+        for found in _LABELLED_DEFINITION.finditer(read.body):
+            named = notes.matching_notes(sources.get(found["label"], ""))
+            if named:
+                footnote = read_footnote(found["definition"], notes.matching_notes)
+                yield footnote._replace(notes=named)
 
 
 def _cited_quotations(read: _ReadText, citing: Sequence[CitingMark]) -> list[_WrittenQuotation]:

@@ -10,7 +10,7 @@ from zkchat_cli.app.factory import App
 from zkchat_cli.citations.recheck import recheck_citations
 from zkchat_cli.cli.command import CommandContext, read_input
 from zkchat_cli.cli.stored_copy import find_stored_copy
-from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError, VaultError
+from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError
 from zkchat_cli.importers import read_conversations, session_importers
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.conversations import Conversation
@@ -140,11 +140,7 @@ def _check_archive(archive: ConversationArchive, app: App, root: str) -> Convers
     were checked here. Raises UsageError for a message that is too long.
     """
 
-    def read_note(path: str) -> str | None:
-        with suppress(VaultError):
-            return app.vault.reader.read(path)
-        return None
-
+    read_note = app.vault.reader.read_if_there
     conversation = archive.conversation
     if not Path(conversation.vault).is_dir():
         conversation = conversation.model_copy(update={"vault": root})

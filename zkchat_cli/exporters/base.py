@@ -173,7 +173,11 @@ def front_matter(fields: Mapping[str, str | None]) -> str:
     for name, value in fields.items():
         lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
     lines.append("---")
-    text = "\n".join(lines)
+    return escape_for_yaml("\n".join(lines))
+
+
+def escape_for_yaml(text: str) -> str:
+    """JSON without the characters that YAML does not allow."""
     return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

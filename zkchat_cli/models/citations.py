@@ -34,7 +34,8 @@ class Citation(_LogValue):
     `valid`: the chunk was in the prompt and contains the whole quote, if there is one. `sentence`:
     the whole sentence around a quote that was cut. `spans`: the character ranges of this citation
     in the answer. `found_in`: the number of the chunk that has the words of a misattributed quote,
-    and `found_at` their path and line.
+    and `found_at` their path and line. `outdated`: why the note should be trusted less, by what it
+    says of itself: `stale since 2026-09-23`.
     """
 
     number: Count
@@ -51,6 +52,7 @@ class Citation(_LogValue):
     found_in: Count | None = None
     found_at: str | None = None
     remarks: tuple[QuoteRemark, ...] = ()
+    outdated: str | None = None
 
     @property
     def is_unsupported(self) -> bool:

@@ -5,6 +5,7 @@ import posixpath
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +42,19 @@ class NoteReader:
         unreadable, too large or not in the vault.
         """
         return filesystem.read_text(self.root, relative_path)
+
+    def read_if_there(self, relative_path: str) -> str | None:
+        """The text of a note; None if `read` would raise an error."""
+        with suppress(VaultError):
+            return self.read(relative_path)
+        return None
+
+    def modified_at(self, relative_path: str) -> str | None:
+        """When a file of the vault last changed, in ISO 8601 and UTC; None if that is unknown."""
+        with suppress(OSError, VaultError, ValueError, OverflowError):
+            changed = filesystem.resolve_inside(self.root, relative_path).stat().st_mtime
+            return datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
+        return None
 
     def parse(self, relative_path: str) -> "ParsedNote":
         """The note as its file says. Raises VaultError when there is no such note."""

@@ -34,6 +34,8 @@ def quotation_lines(
         remark = _remark_spans(each)
         if remark:
             yield StyledLine((StyledSpan(" " * (width + 2)), *remark), indent=width + 2)
+        if each.outdated:
+            yield styled_line(" " * (width + 2) + each.outdated, "yellow", width + 2)
     counts = Counter[str](each.found.verdict for each in quotations)
     given = [verdict for verdict in VERDICT_MARKS if counts[verdict]]
     figures = [f"{counts[verdict]} {verdict.replace('_', ' ')}" for verdict in given]

@@ -260,8 +260,9 @@ def _cited_lines(
     path = first.relative_path
     places = _cited_places(citations)
     where = StyledSpan(f"{path}:{places}" if places else path, "dim", path)
-    note = source_name(path, name(path), first.heading)
-    lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(note)), (where,), indent)]
+    note = StyledSpan(f" {source_name(path, name(path), first.heading)}")
+    outdated = [StyledSpan(f" ({first.outdated})", "yellow")] if first.outdated else []
+    lines = [StyledLine((*head, note, *outdated), (where,), indent)]
     remarks = _remarks(citations, mark.style)
     margin = " " * indent
     lines += [styled_line(margin + remark.text, remark.style, indent) for remark in remarks]

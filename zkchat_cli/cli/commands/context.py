@@ -252,7 +252,7 @@ def export(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
     format_: Annotated[
-        str, Option("--format", metavar="F", help="md, html, json or context (the next call).")
+        str, Option("--format", metavar="F", help="md, okf, html, json or context (the next call).")
     ] = "md",
     output: OutputOption = None,
 ) -> None:

@@ -6,6 +6,7 @@ from typer import Argument, Exit, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_input
+from zkchat_cli.errors import UsageError
 
 ORDER = 60
 COMMAND = command_group()
@@ -17,7 +18,11 @@ NOT_VERIFIED = 1
 @command(
     COMMAND,
     *options.NOTES,
-    examples=["zkchat verify draft.md", 'zkchat ask "what is a note?" | zkchat verify -'],
+    examples=[
+        "zkchat verify draft.md",
+        "zkchat verify draft.md --stamp",
+        'zkchat ask "what is a note?" | zkchat verify -',
+    ],
 )
 def verify(
     ctx: CommandContext,
@@ -26,6 +31,15 @@ def verify(
     ],
     strict: Annotated[
         bool, Option("--strict", help="Also check a few words without a source that no note has.")
+    ] = False,
+    stamp: Annotated[
+        bool,
+        Option(
+            "--stamp", help="Write into this note that its quotations are verified, if all are."
+        ),
+    ] = False,
+    undo: Annotated[
+        bool, Option("--undo", help="Take the last --stamp of this note back.")
     ] = False,
 ) -> None:
     """Verify the quotations of a text: exit code 1 if one is not what a note says.
@@ -36,16 +50,24 @@ def verify(
     text names the source; without one, all notes are searched. Fewer than three words without a
     source, code, and names of notes are not quotations. Nor are words that no note has, if fewer
     than five of them say something and no source is named with them, unless with --strict.
+    Beside the verdict it says if a note is stale, or has changed since it was verified.
     """
-    from zkchat_cli.citations.verify_text import verify_text
-    from zkchat_cli.views.quotations import quotation_lines
+    from zkchat_cli.cli import note_stamping
 
-    text = read_input(file, MAX_BYTES, "a text file").decode("utf-8", "replace")
+    if undo:
+        if stamp or strict:
+            raise UsageError("--undo cannot be combined with another option", "Give it alone.")
+        note_stamping.undo_stamp(ctx, file)
+        return
+    data = read_input(file, MAX_BYTES, "a text file")
     with ctx.indexed_vault() as (vault, _):
-        quotations = verify_text(text, vault, strict=strict)
-        lines = [*quotation_lines(quotations, vault.link_name)] if quotations else []
-    holds = all(each.found.verdict == "verified" for each in quotations)
-    document = {"quotations": [each.document() for each in quotations], "ok": holds}
+        own_path = note_stamping.note_path(vault, file) if stamp else None
+        checked = note_stamping.check_note(vault, data, strict=strict)
+        written = None
+        if own_path is not None and checked.may_be_stamped:
+            written = note_stamping.write_stamp(vault, own_path, data, checked)
+        lines = [*note_stamping.checked_lines(checked, vault, own_path, written)]
+        document = note_stamping.checked_document(checked, written)
     ctx.print_result(document, lines, "The text has no quotations.")
-    if not holds:
+    if not checked.holds or (stamp and written is None):
         raise Exit(NOT_VERIFIED)

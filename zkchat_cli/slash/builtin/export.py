@@ -86,6 +86,6 @@ COMMAND = declare_command(
     export,
     Topic.CONVERSATION,
     order=100,
-    argument="[md|html|json|context] [file]",
+    argument="[md|okf|html|json|context] [file]",
     values=_formats,
 )

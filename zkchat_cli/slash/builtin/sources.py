@@ -1,8 +1,10 @@
 """Lists the sources of the last answer, or shows one of them."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.citations.outdated import mark_outdated
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references import provenance
@@ -47,8 +49,12 @@ def sources(session: ZkChatSession, argument: str) -> Lines:
 
 def _last_sources(session: ZkChatSession) -> list[StyledLine]:
     last = last_answer(session)
+
+    def now() -> datetime:
+        return datetime.fromisoformat(session.services.now())
+
     lines = source_lines(
-        last.answer.citations,
+        mark_outdated(last.answer.citations, session.vault.reader.read_if_there, now),
         session.state.references.get_latest_references(),
         last.answer.uncited_statements or 0,
         session.runtime.settings.references.max_displayed,
