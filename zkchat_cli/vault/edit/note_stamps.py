@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import atomic_write, make_private_folder, read_file
@@ -23,13 +23,22 @@ from zkchat_cli.vault.knowledge_format import Stamp, StampedSource, text_digest
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.text_decoder import decode
 
-if TYPE_CHECKING:
-    from zkchat_cli.vault.vault import Vault
-
 # Stamps that can be taken back
 MOST_RECORDS = 200
 # A character takes up to six bytes in JSON
 MAX_BYTES = 12 * MOST_RECORDS * MAX_CHARACTERS
+
+
+class NotesOfVault(Protocol):
+    """What of a vault is needed to stamp its notes."""
+
+    index_file: Path
+    reader: NoteReader
+
+    @property
+    def editor(self) -> NoteEditor:
+        """Makes the changes."""
+        ...
 
 
 class _StampRecord(NamedTuple):
@@ -49,7 +58,7 @@ class NoteStamps:
     file: Path
 
     @classmethod
-    def of(cls, vault: "Vault") -> "NoteStamps":
+    def of(cls, vault: NotesOfVault) -> "NoteStamps":
         """Those of a vault with an up-to-date index."""
         return cls(vault.editor, vault.reader, vault.index_file.with_suffix(".stamps.json"))
 
