@@ -21,6 +21,7 @@ from zkchat_cli.citations.citing_marks import (
     read_footnote,
     read_footnotes,
 )
+from zkchat_cli.citations.labelled_footnotes import labelled_footnotes, labelled_marks
 from zkchat_cli.citations.marks import CitationMark
 from zkchat_cli.citations.quotations import (
     Quotation,
@@ -41,7 +42,6 @@ from zkchat_cli.text.spans import blank_spans
 from zkchat_cli.text.word_lists import FREQUENT_WORDS
 from zkchat_cli.text.words import count_words, language_of, terms
 from zkchat_cli.vault.front_matter import read_front_matter
-from zkchat_cli.vault.knowledge_format import read_trust_fields
 from zkchat_cli.vault.vault import Vault
 
 # Words in quotation marks from which on they are a quotation without a source; fewer may be a term
@@ -58,11 +58,6 @@ _LISTED = re.compile(
     r"\t]+(?:[✓✗○✂][ \t]*)?(?P<source>\S.*)"
 )
 """A source in a list: `1. [[Note]]`, `[1]: Note.md:12`, `[1] Note, 2024`."""
-# A footnote with a label, not its definition
-_LABELLED = re.compile(r"\[\^(?P<label>[^\s\[\]^]{1,200})\](?!:)")
-_LABELLED_DEFINITION = re.compile(
-    r"^[ ]{0,3}\[\^(?P<label>[^\s\[\]^]{1,200})\]:(?P<definition>[^\n]*)", re.MULTILINE
-)
 _IN_LIST = re.compile(r"[ \t]*\Z|[ \t]{2,}\S|#{1,6}[ \t]|[*_]{0,2}\w+[*_:]{0,3}\Z")
 """A line between sources: blank, continued, or a title such as `Sources:`."""
 _TITLE_ENDS = re.compile(r"[ \t]*(?:[,;:(]|[ \t][-–—›][ \t]|[ \t]{3}|\.(?=\s|\Z)|\Z)")
@@ -251,7 +246,8 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     for quotation in read.quotations:
         if quotation.start not in assigned:
             found.append(_WrittenQuotation(quotation.start, quotation.words))
-    for footnote in [*footnotes.values(), *_labelled_footnotes(read, text, notes)]:
+    labelled = labelled_footnotes(read.body, text, notes.matching_notes)
+    for footnote in [*footnotes.values(), *labelled]:
         for words in footnote.quotes:
             found.append(_WrittenQuotation(len(text), words, footnote.notes, is_named=True))
     # A note that exists, too, is the source
@@ -270,7 +266,7 @@ def _marks_of_text(read: _ReadText, notes: _Notes, text: str) -> list[CitationMa
     """The citation marks and links that may name a source. Those within words that a note has
     belong to the note.
     """
-    found = [*read.reading.marks, *_labelled_marks(read, text)]
+    found = [*read.reading.marks, *labelled_marks(blank_spans(read.prose, read.reading.code), text)]
     for link in inline.loose_links(blank_spans(read.body, read.reading.code)):
         name = _linked_name(link)
         if name:
@@ -287,37 +283,6 @@ def _marks_of_text(read: _ReadText, notes: _Notes, text: str) -> list[CitationMa
             if place.verdict == "verified":
                 of_notes.update(written[first:last])
     return [mark for mark in written if mark not in of_notes]
-
-
-def _labelled_sources(text: str) -> dict[str, str]:
-    """The notes that the text's front matter lists as sources, by the labels of their footnotes:
-    `[^compost]`. Labels of digits are numbers as others.
-    """
-    sources: dict[str, str] = {}
-    for source in read_trust_fields(text).sources:
-        if source.id and not source.id.isdecimal() and "://" not in source.resource:
-            sources[source.id] = source.resource
-    return sources
-
-
-def _labelled_marks(read: _ReadText, text: str) -> Iterator[CitationMark]:
-    """The footnotes with such labels, as marks that name the notes."""
-    sources = _labelled_sources(text)
-    if sources:
-        for found in _LABELLED.finditer(blank_spans(read.prose, read.reading.code)):
-            if found["label"] in sources:
-                yield CitationMark(*found.span(), name=sources[found["label"]])
-
-
-def _labelled_footnotes(read: _ReadText, text: str, notes: _Notes) -> Iterator[Footnote]:
-    """What the definitions of these footnotes quote."""
-    sources = _labelled_sources(text)
-    if sources:
-        for found in _LABELLED_DEFINITION.finditer(read.body):
-            named = notes.matching_notes(sources.get(found["label"], ""))
-            if named:
-                footnote = read_footnote(found["definition"], notes.matching_notes)
-                yield footnote._replace(notes=named)
 
 
 def _cited_quotations(read: _ReadText, citing: Sequence[CitingMark]) -> list[_WrittenQuotation]:

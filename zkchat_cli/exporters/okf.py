@@ -1,5 +1,5 @@
-"""`okf`: the current branch as a note in the Open Knowledge Format 0.2, whose front matter says
-what it is based on, who wrote it, and whether it was verified.
+"""`okf`: the current branch as a note in the Open Knowledge Format 0.2. Its front matter says what
+it is based on, who wrote it, and that it was verified.
 
 Each footnote has the label of an entry of `sources`, one for each note, instead of a number.
 https://github.com/GoogleCloudPlatform/knowledge-catalog/blob/main/okf/SPEC.md

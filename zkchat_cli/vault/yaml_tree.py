@@ -65,7 +65,7 @@ class YamlNode:
 
 
 class _OpenNode(NamedTuple):
-    """A list or mapping whose end has not been read."""
+    """A list or mapping that is still being read."""
 
     start: Position
     is_mapping: bool

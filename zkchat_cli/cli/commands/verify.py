@@ -52,22 +52,22 @@ def verify(
     than five of them say something and no source is named with them, unless with --strict.
     Beside the verdict it says if a note is stale, or has changed since it was verified.
     """
-    from zkchat_cli.cli import note_stamping
+    from zkchat_cli.cli import note_verification
 
     if undo:
         if stamp or strict:
             raise UsageError("--undo cannot be combined with another option", "Give it alone.")
-        note_stamping.undo_stamp(ctx, file)
+        note_verification.undo_stamp(ctx, file)
         return
     data = read_input(file, MAX_BYTES, "a text file")
     with ctx.indexed_vault() as (vault, _):
-        own_path = note_stamping.note_path(vault, file) if stamp else None
-        checked = note_stamping.check_note(vault, data, strict=strict)
+        own_path = note_verification.note_path(vault, file) if stamp else None
+        checked = note_verification.check_note(vault, data, strict=strict)
         written = None
         if own_path is not None and checked.may_be_stamped:
-            written = note_stamping.write_stamp(vault, own_path, data, checked)
-        lines = [*note_stamping.checked_lines(checked, vault, own_path, written)]
-        document = note_stamping.checked_document(checked, written)
+            written = note_verification.write_stamp(vault, own_path, data, checked)
+        lines = [*note_verification.checked_lines(checked, vault, own_path, written)]
+        document = note_verification.checked_document(checked, written)
     ctx.print_result(document, lines, "The text has no quotations.")
     if not checked.holds or (stamp and written is None):
         raise Exit(NOT_VERIFIED)
