@@ -16,7 +16,7 @@ resolution=highest
 check() {
     local uv="$folder/env/bin/uv"
     local install=("$uv" pip install -q --python "$folder/env/bin/python")
-    "$uv" pip compile -q --python "$folder/env/bin/python" --resolution "$resolution" --extra acp --extra mcp --extra postgres \
+    "$uv" pip compile -q --python "$folder/env/bin/python" --resolution "$resolution" --extra mcp --extra postgres \
         pyproject.toml -o "$folder/versions.txt" || return
     "${install[@]}" -r "$folder/versions.txt" || return
     "${install[@]}" --no-deps "$(echo "$folder"/dist/*.whl)" || return

@@ -1,12 +1,12 @@
 """The model that comes with zkchat."""
 
-import asyncio
 import hashlib
 import os
 import pty
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -80,16 +80,12 @@ def test_a_command_at_a_terminal_computes_vectors_after_its_answer(program: Prog
 
 
 def test_a_conversation_in_an_editor_computes_vectors_meanwhile(program: Program) -> None:
-    async def talk() -> None:
-        async with editor(program) as client:
-            created = await client.agent.new_session(cwd=str(program.vault))
-            await client.ask(created.session_id, "What is a vessel?")
-            while not (await asyncio.to_thread(program, "vault", "status", "--json")).json[
-                "semantic"
-            ]["complete"]:
-                await asyncio.sleep(0.1)
-
-    asyncio.run(asyncio.wait_for(talk(), 30))
+    with editor(program) as client:
+        client.ask(client.new_session(program.vault), "What is a vessel?")
+        deadline = time.monotonic() + 30
+        while not program("vault", "status", "--json").json["semantic"]["complete"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
 def test_a_damaged_model_is_refused_and_words_go_on(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from conftest import Program
 
 from zkchat_cli import slash
-from zkchat_cli.acp.updates import usage_updates
+from zkchat_cli.acp.turn_updates import usage_updates
 from zkchat_cli.app import factory
 from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
@@ -147,7 +147,7 @@ def check_own_views(session: ZkChatSession) -> ContextUsage:
     assert components == total
     assert f"{figures} ({percent})" in label
     [update] = usage_updates(session)
-    assert (update.used, update.size) == (total, usage.effective_limit)
+    assert (update["used"], update["size"]) == (total, usage.effective_limit)
     assert session.prompt().usage == usage
     messages = usage.budget_status["messages"]
     assert messages.used == usage.message_tokens

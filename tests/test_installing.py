@@ -1,9 +1,12 @@
 """What an installation consists of: metadata, manual page, release files, packaging."""
 
+import json
 import re
 import tomllib
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import jsonschema
 import pytest
 from conftest import Program
 
@@ -60,3 +63,27 @@ def test_the_version_is_written_once_and_tags_name_it() -> None:
     formula = (ROOT / "packaging" / "homebrew" / "zkchat.rb").read_text("utf-8")
     assert f'homepage "{ADDRESS}"' in formula
     assert f"/zkchat-{PROJECT['version']}.tar.gz" in formula
+
+
+def test_the_entry_for_the_registry_of_agents_keeps_its_rules_and_is_this_version() -> None:
+    folder = ROOT / "packaging" / "acp-registry" / "zkchat"
+    entry = json.loads((folder / "agent.json").read_text("utf-8"))
+    rules = json.loads((ROOT / "tests" / "samples" / "acp_registry_entry.json").read_text("utf-8"))
+    jsonschema.Draft7Validator(rules, format_checker=jsonschema.FormatChecker()).validate(entry)
+    assert entry["id"] == folder.name
+    assert (entry["version"], entry["repository"]) == (PROJECT["version"], ADDRESS)
+    assert entry["distribution"]["uvx"]["package"] == f"zkchat=={PROJECT['version']}"
+    assert entry["license"] == PROJECT["license"]
+    # The registry's icons are squares of 16 pixels in the color of the text around them
+    icon = ET.parse(folder / "icon.svg").getroot()
+    assert (icon.get("width"), icon.get("height")) == ("16", "16")
+    assert {part.get("fill") for part in icon} == {"currentColor"}
+
+
+def test_the_command_in_the_registry_answers_an_editor_at_once(zkchat: Program) -> None:
+    file = ROOT / "packaging" / "acp-registry" / "zkchat" / "agent.json"
+    uvx = json.loads(file.read_text("utf-8"))["distribution"]["uvx"]
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
+    [answer] = zkchat(*uvx["args"], stdin=f"{json.dumps(hello)}\n").lines
+    # It takes only agents that tell how to log in; those of an absent type are of the type `agent`
+    assert any("type" not in each for each in answer["result"]["authMethods"])

@@ -1,6 +1,5 @@
 """Work on a goal in steps: `/solve GOAL` and `ask --iterations N`."""
 
-import asyncio
 import re
 from collections.abc import Callable
 
@@ -199,12 +198,8 @@ def test_the_setting_limits_the_steps_of_a_piped_chat(zkchat: Program, script: S
 
 
 def test_an_editor_gets_every_step(zkchat: Program, script: Script) -> None:
-    async def talk() -> str:
-        async with editor(zkchat, "--model", script(HALF, WHOLE)) as client:
-            created = await client.agent.new_session(cwd=str(zkchat.vault))
-            assert await client.ask(created.session_id, "/solve Compare") == "end_turn"
-            return client.said()
-
-    said = asyncio.run(talk())
+    with editor(zkchat, "--model", script(HALF, WHOLE)) as client:
+        assert client.ask(client.new_session(zkchat.vault), "/solve Compare") == "end_turn"
+        said = client.said()
     assert said.index("The first half") < said.index("step 1 of 5") < said.index("Both halves.")
     assert "Goal reached in 2 steps" in said

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.models.compaction import Compaction
-from zkchat_cli.models.messages import ToolCall, ToolRun
+from zkchat_cli.models.messages import TokenUsage, ToolCall, ToolRun
 from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.models.prompts import ContextUsage
 from zkchat_cli.models.reports import TurnReport
@@ -64,6 +64,8 @@ class PromptBuilt(NamedTuple):
     speaker: str
     # Whether the text of the answer may turn out to be a thought; see TextWithdrawn
     may_withdraw: bool = False
+    # What the turn's calls have used so far; None before the first one
+    spent: TokenUsage | None = None
 
 
 class Waiting(NamedTuple):
@@ -116,12 +118,20 @@ class ChangeDecided(NamedTuple):
     told: str
 
 
+class ExcerptPlace(NamedTuple):
+    """The note and the line in which an excerpt begins."""
+
+    relative_path: str
+    start_line: int
+
+
 class ToolCallFinished(NamedTuple):
     """The result of a tool call, with this number of `excerpts`, has been added to the turn."""
 
     call: ToolCall
     run: ToolRun
     excerpts: int
+    places: tuple[ExcerptPlace, ...] = ()
 
 
 class CostAsked(NamedTuple):

@@ -2,20 +2,18 @@
 agents, texts to verify.
 """
 
-import asyncio
 import gzip
 import json
 import re
 import resource
 import threading
-from collections.abc import Callable, Coroutine
 from contextlib import closing, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from acp import RequestError, schema
+from acp_client import PATIENCE, REFUSAL, SILENCE, Refused, editor_in_process
 from conftest import Program
 from factories import make_app
 from model_server import ModelServer
@@ -24,10 +22,9 @@ from terminal_screen import Script
 from test_agent_logs import NOW, claude
 from werkzeug import Response
 
-from zkchat_cli.acp.agent import LONGEST_ERROR, NoteAgent
+from zkchat_cli.acp.agent import LONGEST_ERROR
+from zkchat_cli.acp.connection import Params
 from zkchat_cli.acp.prompt_blocks import note_path, read_prompt
-from zkchat_cli.app import factory
-from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.citations.verify_text import verify_text
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.errors import UsageError
@@ -117,51 +114,16 @@ def test_a_line_that_is_no_record_is_named(line: bytes) -> None:
 # editors
 
 
-class DeafEditor:
-    """An editor that takes every update."""
-
-    def __init__(self) -> None:
-        self.answering = asyncio.Event()
-
-    async def session_update(self, update: Any, **_: Any) -> None:
-        if update.session_update == "agent_message_chunk":
-            self.answering.set()
-
-
-def converse(
-    zkchat: Program,
-    model: str,
-    talk: Callable[[NoteAgent, DeafEditor, str], Coroutine[Any, Any, None]],
-) -> None:
-    """A conversation of an editor, as in `serve`."""
-    options = StartupOptions(model=model)
-    agent = NoteAgent(lambda folder: factory.open_app(options, zkchat.environment, folder))
-
-    async def connected() -> None:
-        editor = DeafEditor()
-        agent.on_connect(editor)  # type: ignore[arg-type]
-        await talk(agent, editor, (await agent.new_session(str(zkchat.vault))).session_id)
-
-    with closing(agent):
-        asyncio.run(connected())
-
-
-def typed(text: str) -> list[schema.TextContentBlock]:
-    return [schema.TextContentBlock(type="text", text=text)]
-
-
 def test_two_prompts_at_once_in_one_session_are_one_answer(zkchat: Program, script: Script) -> None:
-    async def talk(agent: NoteAgent, _: DeafEditor, id_: str) -> None:
-        both = await asyncio.gather(
-            *(agent.prompt(typed(each), id_) for each in ("one", "two")), return_exceptions=True
-        )
-        assert getattr(both[0], "stop_reason", None) == "end_turn"
-        assert isinstance(both[1], RequestError)
-        with pytest.raises(RequestError, match="the prompt needs at least"):
-            await agent.prompt(typed("x" * 1_000_000), id_)
-        assert (await agent.prompt(typed("three"), id_)).stop_reason == "end_turn"
-
-    converse(zkchat, script({"text": "Yes."}), talk)
+    with editor_in_process(zkchat, script({"text": "Yes."})) as client:
+        id_ = client.new_session(zkchat.vault)
+        both = [client.start_prompt(id_, each) for each in ("one", "two")]
+        assert both[0].result(PATIENCE) == {"stopReason": "end_turn"}
+        with pytest.raises(Refused, match="an answer is being written"):
+            both[1].result(PATIENCE)
+        with pytest.raises(Refused, match="the prompt needs at least"):
+            client.ask(id_, "x" * 1_000_000)
+        assert client.ask(id_, "three") == "end_turn"
 
 
 HOSTILE_NAMES = [
@@ -185,49 +147,83 @@ def test_hostile_names_of_agents_sessions_and_folders_are_refused_with_a_sentenc
     for name in ("\x1b[31m", "a\nb", "-rf", "none", "Loud"):
         (agents / f"{name}.toml").write_text('model = "offline"')
 
-    async def talk(agent: NoteAgent, _: DeafEditor, id_: str) -> None:
+    with editor_in_process(zkchat, script({"text": "Yes."})) as client:
+        id_ = client.new_session(zkchat.vault)
         for name in HOSTILE_NAMES:
-            refusals = [
-                await refused(agent.set_session_mode(mode_id=name, session_id=id_)),
-                await refused(agent.load_session(str(zkchat.vault), name)),
-                await refused(agent.prompt(typed("hi"), name)),
-                await refused(
-                    agent.new_session(str(zkchat.vault / name) if name else "/proc/self/mem")
-                ),
-            ]
-            assert all(
-                len(each) <= LONGEST_ERROR and not re.search("[\x00-\x1f\x7f-\x9f]", each)
-                for each in refusals
-            )
-        modes = (await agent.new_session(str(zkchat.vault))).modes
-        assert modes is not None
-        assert [mode.id for mode in modes.available_modes] == ["none", "editor", "researcher"]
+            folder = str(zkchat.vault / name) if name else "/proc/self/mem"
+            for method, params in {
+                "session/set_mode": {"modeId": name, "sessionId": id_},
+                "session/load": {"cwd": str(zkchat.vault), "sessionId": name},
+                "session/prompt": {"sessionId": name, "prompt": [{"type": "text", "text": "hi"}]},
+                "session/new": {"cwd": folder},
+                "session/set_config_option": {"sessionId": id_, "configId": name, "value": "x"},
+                name: {},
+            }.items():
+                with pytest.raises(Refused) as e:
+                    client.call(method, **params)
+                told = str(e.value)
+                assert len(told) <= LONGEST_ERROR
+                assert not re.search("[\x00-\x1f\x7f-\x9f]", told)
+            assert client.call("session/delete", sessionId=name) == {}
+        modes = client.call("session/new", cwd=str(zkchat.vault))["modes"]["availableModes"]
+        assert [mode["id"] for mode in modes] == ["none", "editor", "researcher"]
 
-    converse(zkchat, script({"text": "Yes."}), talk)
 
-
-async def refused(request: Coroutine[Any, Any, object]) -> str:
-    with pytest.raises(RequestError) as e:
-        await request
-    return str(e.value)
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"id": ' + b"9" * 5_000 + b"}",
+        b"\xff\xfe",
+        b'{"method": 7, "id": {}}',
+        b'{"id": 99, "result": {}}',
+        b'{"id": [1], "error": null}',
+    ],
+)
+def test_lines_of_an_editor_that_make_no_sense_end_nothing(
+    zkchat: Program, script: Script, junk: bytes
+) -> None:
+    with editor_in_process(zkchat, script({"text": "Yes."})) as client:
+        client.send_line(junk)
+        assert client.ask(client.new_session(zkchat.vault), "Is it so?") == "end_turn"
 
 
 def test_an_editor_that_leaves_in_the_middle_of_an_answer_ends_the_turn_and_the_question_stays(
     zkchat: Program, script: Script
 ) -> None:
-    async def talk(agent: NoteAgent, editor: DeafEditor, id_: str) -> None:
-        turn = asyncio.create_task(agent.prompt(typed("How slow is it?"), id_))
-        await editor.answering.wait()
-        # The loop ends here, and with it every task
-        del turn
-
-    converse(zkchat, script({"deltas": ["It is ", *["slow "] * 400], "delay_ms": 100}), talk)
+    slow = {"deltas": ["It is ", *["slow "] * 400], "delay_ms": 100}
+    with editor_in_process(zkchat, script(slow)) as client:
+        client.start_prompt(client.new_session(zkchat.vault), "How slow is it?")
+        assert client.heard.wait(PATIENCE)
     with closing(ChatSessionStore.open(zkchat.home / "data" / "conversations.db")) as store:
         [conversation] = store.conversations()
         assert [message.status for message in store.history(conversation.id)] == [
             "complete",
             "unfinished",
         ]
+
+
+def test_an_editor_that_leaves_while_it_is_asked_has_allowed_nothing(
+    zkchat: Program, script: Script
+) -> None:
+    create = {"name": "create_note", "arguments": {"path": "Draft.md", "content": "x"}}
+    model = script({"tool_calls": [create]}, {"text": "Done."})
+    with editor_in_process(zkchat, model, unsafe=True, answer=SILENCE) as client:
+        client.start_prompt(client.new_session(zkchat.vault), "Write.")
+        assert client.asked.wait(PATIENCE)
+    assert not (zkchat.vault / "Draft.md").exists()
+
+
+def test_an_answer_to_a_question_that_makes_no_sense_is_a_no(
+    zkchat: Program, script: Script
+) -> None:
+    create = {"name": "create_note", "arguments": {"path": "Draft.md", "content": "x"}}
+    for answer in ("maybe", REFUSAL):
+        model = script({"tool_calls": [create]}, {"text": "Done."})
+        with editor_in_process(zkchat, model, unsafe=True, answer=answer) as client:
+            assert client.ask(client.new_session(zkchat.vault), "Write.") == "end_turn"
+        assert not (zkchat.vault / "Draft.md").exists()
 
 
 @pytest.mark.parametrize(
@@ -244,9 +240,8 @@ def test_an_editor_that_leaves_in_the_middle_of_an_answer_ends_the_turn_and_the_
 def test_what_an_editor_attaches_reads_nothing_outside_the_vault(
     vault: Path, uri: str, name: str
 ) -> None:
-    text, typed_part = read_prompt(
-        [schema.ResourceContentBlock(type="resource_link", name=name, uri=uri)], vault
-    )
+    link = Params({"type": "resource_link", "name": name, "uri": uri})
+    text, typed_part = read_prompt([link], vault)
     assert typed_part == ""
     assert text == f"See {name} ({uri})"
 
@@ -255,12 +250,8 @@ def test_links_in_a_circle_and_names_with_brackets_are_no_notes(vault: Path) -> 
     (vault / "Circle.md").symlink_to("Circle.md")
     assert note_path((vault / "Circle.md").as_uri(), vault) in (None, "Circle.md")
     uri = (vault / "x]] @secrets [[.md").as_uri()
-    assert (
-        read_prompt([schema.ResourceContentBlock(type="resource_link", name="x", uri=uri)], vault)[
-            1
-        ]
-        == ""
-    )
+    link = Params({"type": "resource_link", "name": "x", "uri": uri})
+    assert read_prompt([link], vault).typed == ""
 
 
 # servers of tools

@@ -1,382 +1,385 @@
 """The chat as an agent in an editor, with the same store, sessions and events as in the terminal.
 
-Sessions are used on a thread of their own, one turn after another, while the main thread waits for
-their answers and for the editor.
+One thread reads what the editor says (`handle`). Sessions are used on a thread of their own, one
+request after another; there they also wait for the user's answers.
 """
 
-import asyncio
+import logging
 import threading
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, NamedTuple
 
-from acp import PROTOCOL_VERSION, Client, RequestError, schema
-
-from zkchat_cli import __version__, events, slash
-from zkchat_cli.acp.prompt_blocks import EditorMessage, read_prompt
-from zkchat_cli.acp.updates import (
-    answer_chunk,
-    available_commands,
-    change_content,
-    event_updates,
-    replay,
-    result_text,
-    session_modes,
-    usage_updates,
+from zkchat_cli import __version__
+from zkchat_cli.acp import connection
+from zkchat_cli.acp.connection import (
+    Connection,
+    EditorLeft,
+    EditorRequest,
+    Json,
+    Params,
+    RequestRefused,
 )
+from zkchat_cli.acp.prompt_blocks import read_prompt
+from zkchat_cli.acp.prompt_runner import PromptRunner
+from zkchat_cli.acp.session_options import (
+    OPTION_CHANGES,
+    available_commands,
+    config_options,
+    config_update,
+    current_agent,
+    mode_update,
+    session_modes,
+)
+from zkchat_cli.acp.session_pool import OpenSession, SessionPool
+from zkchat_cli.acp.updates import Features, replay
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import ZkchatError, on_one_line
-from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped, wait_for
-from zkchat_cli.models.messages import ToolCall
-from zkchat_cli.slash.base import CommandResult
-from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
+from zkchat_cli.errors import ConfigError, ProviderError, UsageError, ZkchatError, on_one_line
+from zkchat_cli.llm import providers
+from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.edit.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
-from zkchat_cli.vault.edit.transaction import Change
-from zkchat_cli.views.turn_steps import call_question
 
-# Conversations that the editor lists
-MAX_LISTED = 200
+# The protocol's version
+VERSION = 1
 # Most characters of the names of servers
 MAX_NAMES = 200
 # Most characters of an error
 LONGEST_ERROR = 1000
-# Error codes of JSON-RPC
-INVALID_PARAMS = -32602
-FAILED = -32000
-# The protocol's reasons for the end of a turn, and the reasons for other ends of an answer
-END = "end_turn"
-STOP_REASONS = {"length": "max_tokens", "content_filter": "refusal"}
-R = TypeVar("R")
-YES = schema.PermissionOption(option_id="yes", name="Allow", kind="allow_once")
-ALWAYS = schema.PermissionOption(
-    option_id="always", name="Always allow this tool", kind="allow_always"
-)
-NO = schema.PermissionOption(option_id="no", name="Decline", kind="reject_once")
+# How to log in without a terminal: there is nothing to do if the model in the settings needs no key
+SETTINGS_LOGIN = {
+    "id": "settings",
+    "name": "Use zkchat's settings",
+    "description": (
+        "The default model runs on this machine and needs no login. For another one, store its key "
+        "with `zkchat keys set PROVIDER`."
+    ),
+}
+
+_log = logging.getLogger(__name__)
+
+
+class Outcome(NamedTuple):
+    """The answer to a request, and what to do after it has been sent."""
+
+    result: Json
+    then: Callable[[], None] | None = None
+
+
+class RunningPrompt(NamedTuple):
+    """A prompt that is being answered, or that waits until it is: the event that stops it."""
+
+    request_id: Any
+    stop: threading.Event
+
+
+def serve(open_app: Callable[[Path], App], lines: BinaryIO, output: BinaryIO) -> None:
+    """Serve one editor until it closes these streams.
+
+    `open_app` opens the vault of a session's folder.
+    """
+    editor = Connection(lines, output)
+    with closing(NoteAgent(open_app, editor)) as agent, suppress(EditorLeft):
+        editor.read(agent.handle)
 
 
 class NoteAgent:
-    """The agent's side of the protocol. `open_app` opens the vault of a session's folder.
+    """The agent's side of the protocol. `open_app` opens the vault of a session's folder."""
 
-    Its public methods are those of the protocol, called on the protocol's thread, and `close`.
-    """
-
-    def __init__(self, open_app: Callable[[Path], App]) -> None:
-        self._open_app = open_app
+    def __init__(self, open_app: Callable[[Path], App], editor: Connection) -> None:
+        self._editor = editor
         self._thread = ThreadPoolExecutor(1, "sessions")
-        self._apps: dict[Path, App] = {}
-        self._sessions: dict[str, ZkChatSession] = {}
-        # By session: the event that stops the answer that it is writing, or that waits for other
-        # work on the sessions' thread
-        self._stops: dict[str, threading.Event] = {}
-        self._client: Client
-        self._loop: asyncio.AbstractEventLoop
-        # The session that is answering, and its current call; the user is asked about these
-        self._current: ZkChatSession
-        self._call: ToolCall
+        self._runner = PromptRunner(editor)
+        self._pool = SessionPool(open_app, self._runner.with_questions)
+        self._prompts: dict[str, RunningPrompt] = {}
 
-    def on_connect(self, conn: Client) -> None:
-        """Remember the connection to the editor."""
-        self._client = conn
-        self._loop = asyncio.get_running_loop()
+    # On the thread that reads
 
-    async def initialize(self, protocol_version: int, **_: Any) -> schema.InitializeResponse:
-        """Agree on a version of the protocol, and tell what this agent can do."""
-        return schema.InitializeResponse(
-            protocol_version=min(protocol_version, PROTOCOL_VERSION),
-            agent_capabilities=schema.AgentCapabilities(
-                load_session=True,
-                prompt_capabilities=schema.PromptCapabilities(embedded_context=True),
-                session_capabilities=schema.SessionCapabilities(
-                    list=schema.SessionListCapabilities()
-                ),
-            ),
-            agent_info=schema.Implementation(name="zkchat", title="zkchat", version=__version__),
-        )
-
-    async def new_session(
-        self, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any
-    ) -> schema.NewSessionResponse:
-        """Begin a conversation about the notes of a folder."""
-        session = await self._run_work(lambda: self._open_session(Path(cwd), None))
-        _report_servers(session, mcp_servers)
-        figures = await self._run_work(lambda: list(usage_updates(session)))
-        for update in (available_commands(), *figures):
-            await self._client.session_update(session_id=session.conversation.id, update=update)
-        return schema.NewSessionResponse(
-            session_id=session.conversation.id, modes=session_modes(session)
-        )
-
-    async def load_session(
-        self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, **_: Any
-    ) -> schema.LoadSessionResponse:
-        """Continue a conversation, and show its messages to the editor."""
-        session = await self._run_work(lambda: self._open_session(Path(cwd), session_id))
-        _report_servers(session, mcp_servers)
-        figures = await self._run_work(lambda: list(usage_updates(session)))
-        messages = replay(session.history, session.vault.root)
-        for update in (*messages, available_commands(), *figures):
-            await self._client.session_update(session_id=session_id, update=update)
-        return schema.LoadSessionResponse(modes=session_modes(session))
-
-    async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
-        """The latest conversations about the notes of a folder."""
-
-        def listed() -> list[schema.SessionInfo]:
-            app = self._app(Path(cwd) if cwd else Path.cwd())
-            found = app.store.conversations(str(app.vault.root), MAX_LISTED)
-            return [
-                schema.SessionInfo(
-                    session_id=each.id, cwd=each.vault, title=each.title, updated_at=each.updated_at
-                )
-                for each in found
-            ]
-
-        return schema.ListSessionsResponse(sessions=await self._run_work(listed))
-
-    async def set_session_mode(
-        self, mode_id: str, session_id: str, **_: Any
-    ) -> schema.SetSessionModeResponse:
-        """Let another agent answer from now on; the protocol calls it a mode."""
-        session = self._session(session_id)
-        await self._run_work(lambda: session.runtimes.use_agent(mode_id))
-        for update in await self._run_work(lambda: list(usage_updates(session))):
-            await self._client.session_update(session_id=session_id, update=update)
-        return schema.SetSessionModeResponse()
-
-    async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
-        """Answer a message or run a command; returns the reason why it ended."""
-        session = self._session(session_id)
-        if session_id in self._stops:
-            raise RequestError(
-                INVALID_PARAMS, "an answer is being written; wait for its end, or cancel it"
-            )
-        message = read_prompt(prompt, session.vault.root)
-        stop = threading.Event()
-        self._stops[session_id] = stop
-
-        def run() -> str:
-            STOP.set(stop)
-            with suppress(KeyboardInterrupt):
-                raise_if_stopped()
-                return self._answer(session, message)
-            return "cancelled"
-
+    def handle(self, request: EditorRequest) -> None:
+        """Begin to carry out what the editor wants; returns at once."""
         try:
-            return schema.PromptResponse(stop_reason=await self._run_work(run))
-        finally:
-            # If the turn is not over, this task was cancelled because the editor is gone
-            stop.set()
-            del self._stops[session_id]
+            if self._cancels(request):
+                return
+            work = _METHODS.get(request.method)
+            if work is None:
+                problem = f"there is no method {request.method}"
+                raise RequestRefused(connection.UNKNOWN_METHOD, problem)
+            if request.method == "session/prompt":
+                self._queue_prompt(request)
+            self._thread.submit(self._run, request, work)
+        except RequestRefused as e:
+            self._refuse(request, e)
 
-    async def cancel(self, session_id: str, **_: Any) -> None:
-        """Stop the answer of a session; the text so far is kept."""
-        if session_id in self._stops:
-            self._stops[session_id].set()
+    def _cancels(self, request: EditorRequest) -> bool:
+        """Stop the answer that the request is about, if it is to be stopped. Whether that is all to
+        be done.
+        """
+        if request.method == "$/cancel_request":
+            for prompt in list(self._prompts.values()):
+                if request.params.is_value("requestId", prompt.request_id):
+                    prompt.stop.set()
+            return True
+        if request.method in ("session/cancel", "session/close", "session/delete"):
+            prompt_of_session = self._prompts.get(request.params.text("sessionId"))
+            if prompt_of_session is not None:
+                prompt_of_session.stop.set()
+        return request.method == "session/cancel"
+
+    def _queue_prompt(self, request: EditorRequest) -> None:
+        id_ = request.params.text("sessionId")
+        if id_ in self._prompts:
+            problem = "an answer is being written; wait for its end, or cancel it"
+            raise RequestRefused(connection.INVALID_PARAMS, problem)
+        self._prompts[id_] = RunningPrompt(request.id, threading.Event())
+
+    def _refuse(self, request: EditorRequest, refusal: RequestRefused) -> None:
+        """Tell the editor the error, on one line of limited length: names in it may be any text.
+        A notification gets no answer.
+        """
+        if request.is_notification:
+            return
+        message = sanitize_name(truncate(refusal.message.strip(), LONGEST_ERROR))
+        self._editor.refuse(request.id, RequestRefused(refusal.code, message, refusal.data))
 
     def close(self) -> None:
         """Stop every turn and store the answers so far, because the editor is gone."""
-        for stop in list(self._stops.values()):
-            stop.set()
-
-        def close_all() -> None:
-            for session in self._sessions.values():
-                with suppress(ZkchatError):
-                    session.flush()
-            for app in self._apps.values():
-                app.close()
-
-        self._thread.submit(close_all)
+        for prompt in list(self._prompts.values()):
+            prompt.stop.set()
+        self._thread.submit(self._pool.close_all)
         self._thread.shutdown()
-
-    # On the protocol's thread
-
-    async def _run_work(self, work: Callable[[], R]) -> R:
-        try:
-            return await asyncio.wrap_future(self._thread.submit(work))
-        except ZkchatError as e:
-            raise RequestError(
-                FAILED, _error_text(on_one_line(e.message, e.hint)), {"code": e.code}
-            ) from e
-
-    def _session(self, session_id: str) -> ZkChatSession:
-        if session_id not in self._sessions:
-            raise RequestError(
-                INVALID_PARAMS, _error_text(f"there is no open session {session_id}; load it first")
-            )
-        return self._sessions[session_id]
 
     # On the sessions' thread
 
-    def _app(self, folder: Path) -> App:
-        if folder not in self._apps:
-            self._apps[folder] = self._open_app(folder)
-        return self._apps[folder]
-
-    def _open_session(self, folder: Path, id_: str | None) -> ZkChatSession:
-        app = self._app(folder)
-        deciding = replace(
-            app,
-            approve=self._approve_change,
-            approve_call=self._approve_call,
-            approve_cost=self._approve_cost,
-        )
-        session = deciding.session(None if id_ is None else app.find(id_))
-        for warning in app.warnings(session):
-            # The editor shows this with the first answer
-            session.memory.notify(*warning)
-        app.vault.embed_in_background(lambda: bool(self._stops), app.message_embedder())
-        self._sessions[session.conversation.id if id_ is None else id_] = session
-        return session
-
-    def _send(self, update: Any) -> None:
-        self._ask(
-            self._client.session_update(session_id=self._current.conversation.id, update=update)
-        )
-
-    def _ask(self, question: Coroutine[Any, Any, R]) -> R:
-        """The editor's answer.
-
-        KeyboardInterrupt ends the wait; it is also raised if the editor is gone.
-        """
+    def _run(self, request: EditorRequest, work: "Work") -> None:
+        """Carry out a request and answer it."""
         try:
-            asked = asyncio.run_coroutine_threadsafe(question, self._loop)
-        except RuntimeError:
-            question.close()
-            raise KeyboardInterrupt from None
-        return wait_for(asked)
+            outcome = work(self, request.params)
+        except RequestRefused as e:
+            self._refuse(request, e)
+        except ZkchatError as e:
+            self._refuse(request, _refusal(e))
+        except Exception as e:  # noqa: BLE001
+            _log.exception("%s failed", request.method)
+            problem = f"{request.method} failed unexpectedly: {e}"
+            self._refuse(request, RequestRefused(connection.FAILED, problem))
+        else:
+            if not request.is_notification:
+                self._editor.answer(request.id, outcome.result)
+            if outcome.then is not None:
+                outcome.then()
 
-    def _answer(self, session: ZkChatSession, message: EditorMessage) -> str:
-        """Run a command or a turn; returns the reason why it ended."""
-        self._current = session
-        if slash.is_command(message.typed):
-            return self._run_command(session, message.typed)
-        return self._run_turn(session, session.send(message.text, typed=message.typed))
+    def _initialize(self, params: Params) -> Outcome:
+        """Agree on the version of the protocol, and tell what this agent can do."""
+        params.number("protocolVersion")
+        client = params.part("clientCapabilities")
+        self._runner.features = Features(
+            compactions=client.part("session").has("compaction"),
+            notices=client.part("session").has("notices"),
+            terminal_login=client.part("auth").has("terminal"),
+        )
+        logins = [SETTINGS_LOGIN]
+        if self._runner.features.terminal_login:
+            logins += _terminal_logins()
+        capabilities = {
+            "loadSession": True,
+            "promptCapabilities": {"embeddedContext": True},
+            "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
+        }
+        return Outcome(
+            {
+                "protocolVersion": VERSION,
+                "agentCapabilities": capabilities,
+                "agentInfo": {"name": "zkchat", "title": "zkchat", "version": __version__},
+                "authMethods": logins,
+            }
+        )
 
-    def _run_command(self, session: ZkChatSession, line: str) -> str:
-        mode = session_modes(session).current_mode_id
-        result = slash.run(line, session)
-        if result.question is not None:
-            wanted = schema.ToolCallUpdate(tool_call_id="confirm", title=result.question.text)
-            if self._permission(wanted, YES, NO) == YES:
-                result = result.question.run()
-        if _is_for_a_terminal(result):
-            self._send(answer_chunk("The editor has its own way to do that."))
-            return END
-        self._show_result(session, result)
-        new_mode = session_modes(session).current_mode_id
-        if new_mode != mode:
-            update = schema.CurrentModeUpdate(
-                session_update="current_mode_update", current_mode_id=new_mode
-            )
-            self._send(update)
-        reason = END
-        while result.turn is not None:
-            reason = self._run_turn(session, result.turn)
-            if result.then is None:
-                break
-            result = result.then()
-            self._show_result(session, result)
-        return reason
+    def _authenticate(self, params: Params) -> Outcome:
+        """Look whether the model in the settings can be used, as far as its key shows it."""
+        method = params.text("methodId")
+        if method != SETTINGS_LOGIN["id"]:
+            raise RequestRefused(connection.INVALID_PARAMS, f"there is no login {method}")
+        problem = self._pool.app().opened_model.model.check()
+        if problem is not None:
+            message = on_one_line(problem.message, problem.hint)
+            raise RequestRefused(connection.NOT_LOGGED_IN, message)
+        return Outcome({})
 
-    def _show_result(self, session: ZkChatSession, result: CommandResult) -> None:
-        shown = result_text(result)
-        if shown:
-            self._send(answer_chunk(shown))
-        self._send_usage(session)
+    def _new_session(self, params: Params) -> Outcome:
+        """Begin a conversation about the notes of a folder."""
+        opened = self._open_session(params, None)
+        state = {"sessionId": opened.session.conversation.id, **_session_state(opened)}
+        return Outcome(state, lambda: self._introduce(opened))
 
-    def _run_turn(self, session: ZkChatSession, turn: Generator[events.Event, None, None]) -> str:
-        """Run a turn and tell the editor about it; returns the reason why it ended.
+    def _load_session(self, params: Params) -> Outcome:
+        """Continue a conversation, and show its messages to the editor."""
+        opened = self._open_session(params, params.text("sessionId"))
+        for update in replay(opened.session, self._runner.features):
+            self._runner.send_to(opened.session, update)
+        return Outcome(_session_state(opened), lambda: self._introduce(opened))
 
-        Raises the error of a turn that failed.
+    def _resume_session(self, params: Params) -> Outcome:
+        """Continue a conversation; the editor has its messages. If it has not, it may say so as in
+        the draft of the protocol's second version.
         """
-        reason = END
-        with closing(turn):
-            for event in turn:
-                raise_if_stopped()
-                if isinstance(event, events.TurnFailed):
-                    raise event.error
-                if isinstance(event, events.ToolCallStarted):
-                    self._call = event.call
-                if isinstance(event, events.TurnCompleted):
-                    reason = STOP_REASONS.get(event.report.finish_reason, END)
-                for update in event_updates(event, session):
-                    self._send(update)
-        self._send_usage(session)
-        return reason
+        if params.part("replayFrom").optional_text("type") == "start":
+            return self._load_session(params)
+        opened = self._open_session(params, params.text("sessionId"))
+        return Outcome(_session_state(opened), lambda: self._introduce(opened))
 
-    def _send_usage(self, session: ZkChatSession) -> None:
-        for update in usage_updates(session):
-            self._send(update)
+    def _introduce(self, opened: OpenSession) -> None:
+        """Tell the editor, which knows the session now, what it can do and how full it is; then
+        look for models.
+        """
+        self._runner.send_to(opened.session, available_commands())
+        self._runner.send_usage(opened.session)
+        # Servers may take seconds to answer
+        threading.Thread(target=self._find_models, args=(opened,), daemon=True).start()
 
-    def _approve_change(self, change: Change) -> Decision:
-        """Ask about a proposed change, and show its diffs."""
-        content = change_content(change, self._current.vault.root)
-        files = [schema.ToolCallLocation(path=each.path) for each in content if each.type == "diff"]
-        wanted = schema.ToolCallUpdate(
-            tool_call_id=self._call.id,
-            title=reveal_invisible(change.summary),
-            kind="edit",
-            content=content,
-            locations=files,
-        )
-        return ALLOWED if self._permission(wanted, YES, NO) == YES else DECLINED
+    def _find_models(self, opened: OpenSession) -> None:
+        """Offer the models of the servers, too. This runs on a thread of its own."""
+        session = opened.session
+        found: set[str] = set()
+        for listed in session.runtimes.list_models():
+            found.update(listed.names)
+        if found <= opened.models or not self._pool.has(opened):
+            return
+        opened.models |= found
+        with suppress(EditorLeft):
+            self._runner.send_to(session, config_update(config_options(session, opened.models)))
 
-    def _approve_call(self, call: ToolCall) -> Decision:
-        wanted = schema.ToolCallUpdate(
-            tool_call_id=call.id, title=call_question(call), kind="other", raw_input=call.arguments
-        )
-        answer = self._permission(wanted, YES, ALWAYS, NO)
-        if answer == NO:
-            return DECLINED_CALL
-        return Decision(allowed=True, always=answer == ALWAYS)
+    def _list_sessions(self, params: Params) -> Outcome:
+        """A page of the conversations about the notes of a folder."""
+        return Outcome(self._pool.page(params.folder("cwd"), params.optional_text("cursor")))
 
-    def _approve_cost(self, question: str) -> bool:
-        wanted = schema.ToolCallUpdate(tool_call_id="cost", title=question, kind="other")
-        return self._permission(wanted, YES, NO) == YES
+    def _close_session(self, params: Params) -> Outcome:
+        """Close a session and what only it needed; its answer has been stopped."""
+        self._pool.close(self._pool.session(params))
+        return Outcome({})
 
-    def _permission(
-        self, wanted: schema.ToolCallUpdate, *options: schema.PermissionOption
-    ) -> schema.PermissionOption:
-        conversation_id = self._current.conversation.id
-        outcome = self._ask(
-            self._client.request_permission(conversation_id, tool_call=wanted, options=[*options])
-        ).outcome
-        if isinstance(outcome, schema.AllowedOutcome):
-            for option in options:
-                if option.option_id == outcome.option_id:
-                    return option
-        return NO
+    def _delete_session(self, params: Params) -> Outcome:
+        """Delete a conversation; its answer has been stopped."""
+        self._pool.delete(params.text("sessionId"))
+        return Outcome({})
+
+    def _set_mode(self, params: Params) -> Outcome:
+        """Let another agent answer from now on; the protocol calls it a mode."""
+        opened = self._pool.session(params)
+        opened.session.runtimes.use_agent(params.text("modeId"))
+        return Outcome({}, lambda: self._tell_options(opened))
+
+    def _set_option(self, params: Params) -> Outcome:
+        """Choose another model, agent or strategy."""
+        opened = self._pool.session(params)
+        option = params.text("configId")
+        change = OPTION_CHANGES.get(option)
+        if change is None:
+            known = ", ".join(OPTION_CHANGES)
+            problem = f"there is no option {option}; there are {known}"
+            raise RequestRefused(connection.INVALID_PARAMS, problem)
+        agent = current_agent(opened.session)
+        change(opened.session, params.text("value"))
+
+        def tell() -> None:
+            if current_agent(opened.session) != agent:
+                self._runner.send_to(opened.session, mode_update(opened.session))
+            self._runner.send_usage(opened.session)
+
+        return Outcome({"configOptions": config_options(opened.session, opened.models)}, tell)
+
+    def _tell_options(self, opened: OpenSession) -> None:
+        options = config_options(opened.session, opened.models)
+        self._runner.send_to(opened.session, config_update(options))
+        self._runner.send_usage(opened.session)
+
+    def _prompt(self, params: Params) -> Outcome:
+        """Answer a message or run a command; tells the reason why it ended."""
+        id_ = params.text("sessionId")
+        try:
+            opened = self._pool.session(params)
+            message = read_prompt(params.items("prompt"), opened.session.vault.root)
+            return Outcome(
+                {"stopReason": self._runner.run(opened, message, self._prompts[id_].stop)}
+            )
+        finally:
+            del self._prompts[id_]
+
+    def _open_session(self, params: Params, id_: str | None) -> OpenSession:
+        folder = params.folder("cwd")
+        if folder is None:
+            raise RequestRefused(connection.INVALID_PARAMS, "cwd is missing")
+        opened = self._pool.open(folder, id_)
+        _report_servers(opened.session, params)
+        app = self._pool.app(folder)
+        app.vault.embed_in_background(lambda: bool(self._prompts), app.message_embedder())
+        return opened
 
 
-def _report_servers(session: ZkChatSession, servers: Sequence[Any] | None) -> None:
+Work = Callable[[NoteAgent, Params], Outcome]
+
+# What an editor can want, beside cancelling
+_METHODS: Mapping[str, Work] = {
+    "initialize": NoteAgent._initialize,
+    "authenticate": NoteAgent._authenticate,
+    "session/new": NoteAgent._new_session,
+    "session/load": NoteAgent._load_session,
+    "session/resume": NoteAgent._resume_session,
+    "session/list": NoteAgent._list_sessions,
+    "session/close": NoteAgent._close_session,
+    "session/delete": NoteAgent._delete_session,
+    "session/set_mode": NoteAgent._set_mode,
+    "session/set_config_option": NoteAgent._set_option,
+    "session/prompt": NoteAgent._prompt,
+}
+
+
+def _session_state(opened: OpenSession) -> Json:
+    """The state of a session that an editor has opened."""
+    return {
+        "modes": session_modes(opened.session),
+        "configOptions": config_options(opened.session, opened.models),
+    }
+
+
+def _terminal_logins() -> list[Json]:
+    """Ways to store a key: the editor runs this program in a terminal with these arguments added.
+    Hosted providers need one.
+    """
+    hosted = [name for name in providers.names() if providers.provider(name).preferred_models]
+    return [_terminal_login(name) for name in hosted]
+
+
+def _terminal_login(provider: str) -> Json:
+    return {
+        "id": f"key-{provider}",
+        "type": "terminal",
+        "name": f"Key for {provider}",
+        "description": f"Store an API key, as `zkchat keys set {provider}` does.",
+        "args": ["--set-key", provider],
+    }
+
+
+def _refusal(error: ZkchatError) -> RequestRefused:
+    """The error that the editor gets for one of zkchat's."""
+    code = connection.FAILED
+    if isinstance(error, UsageError | ConfigError):
+        code = connection.INVALID_PARAMS
+    if isinstance(error, ProviderError):
+        kinds = {"auth": connection.NOT_LOGGED_IN, "unknown_model": connection.INVALID_PARAMS}
+        code = kinds.get(error.kind, connection.FAILED)
+    return RequestRefused(code, on_one_line(error.message, error.hint), {"code": error.code})
+
+
+def _report_servers(session: ZkChatSession, params: Params) -> None:
     """Say with the first answer that the tools of these MCP servers are not offered: only the
     user's own settings add servers.
     """
-    if servers:
-        names = truncate(sanitize_name(", ".join(str(each.name) for each in servers)), MAX_NAMES)
+    names = [each.optional_text("name") or "?" for each in params.items("mcpServers")]
+    if names:
+        shown = truncate(sanitize_name(", ".join(names)), MAX_NAMES)
         session.memory.notify(
-            f"MCP servers that an editor hands over are not supported: {names}",
+            f"MCP servers that an editor hands over are not supported: {shown}",
             "To use them here, add them to your settings as tables [mcp.servers.NAME].",
         )
-
-
-def _is_for_a_terminal(result: CommandResult) -> bool:
-    """Whether a command switches the conversation, quits, edits or copies: an editor has its own
-    ways to do that.
-    """
-    return (
-        result.session is not None
-        or result.quit
-        or bool(result.input_text)
-        or result.clipboard is not None
-    )
-
-
-def _error_text(text: str) -> str:
-    """An error on one line of limited length, because names in it may be any text."""
-    return sanitize_name(truncate(text.strip(), LONGEST_ERROR))

@@ -1,11 +1,13 @@
-"""The message of an editor's prompt, which comes as blocks of text and of attached resources."""
+"""Reads an editor's prompt, which comes as blocks of text and of attached resources."""
 
 import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
+
+from zkchat_cli.acp.connection import Params
 
 # Characters that a linked path cannot have
 _UNLINKABLE = re.compile(r"[][|#^\n]")
@@ -20,7 +22,7 @@ class EditorMessage(NamedTuple):
     typed: str
 
 
-def read_prompt(blocks: Sequence[Any], root: Path) -> EditorMessage:
+def read_prompt(blocks: Sequence[Params], root: Path) -> EditorMessage:
     """The message in these blocks.
 
     A note that is attached by its address becomes a link to it; attached text comes before the
@@ -29,20 +31,27 @@ def read_prompt(blocks: Sequence[Any], root: Path) -> EditorMessage:
     typed = []
     attached = []
     for block in blocks:
-        if block.type == "text":
-            typed.append(block.text)
-        elif block.type == "resource_link":
-            link = _link_to(block.uri, root)
-            if link:
-                typed.append(link)
-            else:
-                attached.append(f"See {block.name} ({block.uri})")
-        elif block.type == "resource" and isinstance(getattr(block.resource, "text", None), str):
-            source = note_path(block.resource.uri, root) or block.resource.uri
-            attached.append(f"From {source}:\n{block.resource.text}")
+        match block.text("type"):
+            case "text":
+                typed.append(block.text("text"))
+            case "resource_link":
+                uri = block.text("uri")
+                link = _link_to(uri, root)
+                if link:
+                    typed.append(link)
+                else:
+                    attached.append(f"See {block.text('name')} ({uri})")
+            case "resource" if block.part("resource").has("text"):
+                attached.append(_attached_text(block.part("resource"), root))
     message = " ".join(typed).strip()
     parts = [part for part in (*attached, message) if part]
     return EditorMessage("\n\n".join(parts), message)
+
+
+def _attached_text(resource: Params, root: Path) -> str:
+    """The text of a resource, below the path or the address that it comes from."""
+    uri = resource.text("uri")
+    return f"From {note_path(uri, root) or uri}:\n{resource.text('text')}"
 
 
 def _link_to(uri: str, root: Path) -> str:

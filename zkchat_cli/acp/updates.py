@@ -1,19 +1,18 @@
-"""Events, messages and results of commands as the protocol's values."""
+"""Events, messages and results of commands as the protocol's values: the objects that go over the
+line, with the protocol's names.
+"""
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from acp import schema
-
-from zkchat_cli import events, slash
-from zkchat_cli.agents.loader import NO_AGENT
+from zkchat_cli import events
+from zkchat_cli.acp.connection import Json
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.marks import read_marks
-from zkchat_cli.errors import ZkchatError, on_one_line
-from zkchat_cli.models.messages import ToolCall, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import ToolCall, ZkChatMessage
 from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.text.sanitize import reveal_invisible
@@ -33,82 +32,61 @@ MAX_TITLE = 100
 MIN_FENCE = 3
 
 
-def event_updates(event: events.Event, session: ZkChatSession) -> Iterator[Any]:
-    """Updates for the editor about an event of a turn."""
-    match event:
-        case events.TextDelta(text):
-            yield answer_chunk(text)
-        case events.ReasoningDelta(text):
-            yield thought_chunk(text)
-        case events.ToolCallStarted(call):
-            yield tool_started(call)
-        case events.ToolCallFinished(call, run, _):
-            status = "completed" if run.ok else "failed"
-            yield tool_progress(call.id, run.outcome, status=status)
-        case events.TextWithdrawn():
-            yield thought_chunk("The text above was the model's reasoning; its answer follows.\n")
-        case events.Notice(message, hint):
-            yield thought_chunk(f"{on_one_line(message, hint)}\n")
-        case events.TurnCompleted(report):
-            yield from _end_updates(report, session)
+class Features(NamedTuple):
+    """What an editor can show or do beyond the first version of the protocol."""
+
+    compactions: bool = False
+    notices: bool = False
+    # Whether it can run the program in a terminal, so that the user stores a key
+    terminal_login: bool = False
 
 
-def _end_updates(report: TurnReport, session: ZkChatSession) -> Iterator[Any]:
-    """Updates at the end of a turn: the places of its tools' excerpts, its sources, and the
-    conversation's title.
+def reply_id(question_id: str, number: int) -> str:
+    """The id of a reply to a question, as a message of the editor. Only the last reply is stored
+    as the answer; those before it have called tools.
     """
-    *_, exchange = split_into_exchanges(session.history)
-    for message in exchange:
-        found = locations(message, session.vault.root)
-        if message.tool_call_id is not None and found:
-            yield tool_progress(message.tool_call_id, locations=found)
-    sources = sources_text(report)
-    if sources:
-        yield answer_chunk(sources)
-    yield schema.SessionInfoUpdate(
-        session_update="session_info_update", title=session.conversation.title
-    )
+    return f"{question_id}-{number}"
 
 
-def usage_updates(session: ZkChatSession) -> Iterator[Any]:
-    """How many tokens the next prompt will have, of those that are sent at most.
-
-    Nothing if the settings hide tokens, or if there is no such prompt.
+def replay(session: ZkChatSession, features: Features) -> Iterator[Json]:
+    """Updates for the editor with the messages of a conversation that it loads, and where they were
+    compacted.
     """
-    if not session.runtime.settings.context.show_token_count:
-        return
-    with suppress(ZkchatError):
-        usage = session.usage
-        yield schema.UsageUpdate(
-            session_update="usage_update", used=usage.total_tokens, size=usage.effective_limit
-        )
-
-
-def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Any]:
-    """Updates for the editor with the messages of a conversation that it loads."""
-    for message in history:
+    compactions: dict[str | None, list[Compaction]] = {}
+    for compaction in session.state.compactions:
+        if features.compactions and not compaction.undone:
+            compactions.setdefault(compaction.made_after, []).append(compaction)
+    root = session.vault.root
+    question_id = ""
+    replies = 0
+    for message in session.history:
         match message.role:
             case "user":
-                yield schema.UserMessageChunk(
-                    session_update="user_message_chunk", content=text_block(message.display_text)
-                )
+                question_id = message.id
+                replies = 0
+                yield _chunk("user_message_chunk", message.display_text, message.id)
             case "assistant":
-                yield from _replay_answer(message)
+                replies += 1
+                yield from _replay_reply(message, reply_id(question_id, replies))
             case "tool":
-                yield tool_progress(
-                    message.tool_call_id or "",
-                    truncate(message.content, MAX_RESULT),
-                    locations=locations(message, root),
-                )
+                shown = truncate(message.content, MAX_RESULT)
+                places = [
+                    events.ExcerptPlace(chunk.relative_path, chunk.start_line)
+                    for chunk in message.chunks
+                ]
+                found = place_values(places, root)
+                yield tool_progress(message.tool_call_id or "", shown, found)
+        for done in compactions.get(message.id, ()):
+            yield compaction_update(done.id, "completed", done)
 
 
-def _replay_answer(message: ZkChatMessage) -> Iterator[Any]:
+def _replay_reply(message: ZkChatMessage, message_id: str) -> Iterator[Json]:
     if message.reasoning:
-        yield thought_chunk(message.reasoning)
+        yield thought_chunk(message.reasoning, f"{message_id}-thought")
     if message.content:
-        yield answer_chunk(message.content)
+        yield answer_chunk(message.content, message_id)
     for call in message.tool_calls:
-        yield tool_started(call).model_copy(update={"status": "completed"})
+        yield {**tool_started(call), "status": "completed"}
 
 
 def result_text(result: CommandResult) -> str:
@@ -121,35 +99,56 @@ def result_text(result: CommandResult) -> str:
     return code_block("\n".join(shown)) if shown else ""
 
 
-def answer_chunk(text: str) -> Any:
+def answer_chunk(text: str, message_id: str) -> Json:
     """A piece of the answer."""
-    return schema.AgentMessageChunk(session_update="agent_message_chunk", content=text_block(text))
+    return _chunk("agent_message_chunk", text, message_id)
 
 
-def thought_chunk(text: str) -> Any:
+def thought_chunk(text: str, message_id: str) -> Json:
     """A piece of the model's reasoning, or a remark of zkchat."""
-    return schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=text_block(text))
+    return _chunk("agent_thought_chunk", text, message_id)
 
 
-def text_block(text: str) -> schema.TextContentBlock:
+def _chunk(kind: str, text: str, message_id: str) -> Json:
+    return {"sessionUpdate": kind, "content": text_block(text), "messageId": message_id}
+
+
+def text_block(text: str) -> Json:
     """A text in the form of the protocol's content."""
-    return schema.TextContentBlock(type="text", text=text)
+    return {"type": "text", "text": text}
 
 
-def tool_started(call: ToolCall) -> Any:
+def notice(message: str, hint: str) -> Json:
+    """A warning."""
+    update: Json = {"sessionUpdate": "notice", "severity": "warning", "title": message}
+    if hint:
+        update["description"] = hint
+    return update
+
+
+def compaction_update(id_: str, status: str, done: Compaction | None = None) -> Json:
+    """The state of a compaction, with the summary that it has made."""
+    update: Json = {"sessionUpdate": "compaction_update", "compactionId": id_, "status": status}
+    if done is not None and done.summary:
+        update["summary"] = [text_block(done.summary)]
+    return update
+
+
+def tool_started(call: ToolCall) -> Json:
     """A call that begins, with its arguments in the title."""
     title = call.name
     arguments = ", ".join(map(str, call.arguments.values()))
     if arguments:
         title = f"{title}: {arguments}"
-    return schema.ToolCallStart(
-        session_update="tool_call",
-        tool_call_id=call.id,
-        title=truncate(title, MAX_TITLE),
-        kind=editor_kind(call.name),
-        status="in_progress",
-        raw_input=call.arguments,
-    )
+    return {
+        "sessionUpdate": "tool_call",
+        "toolCallId": call.id,
+        "name": call.name,
+        "title": truncate(title, MAX_TITLE),
+        "kind": editor_kind(call.name),
+        "status": "in_progress",
+        "rawInput": call.arguments,
+    }
 
 
 def editor_kind(tool_name: str) -> EditorKind:
@@ -161,40 +160,36 @@ def editor_kind(tool_name: str) -> EditorKind:
     return tool.editor_kind if tool is not None else "other"
 
 
-def tool_progress(call_id: str, text: str = "", **values: Any) -> Any:
-    """An update of a call that has begun: its result, status or locations."""
-    return schema.ToolCallProgress(
-        session_update="tool_call_update",
-        tool_call_id=call_id,
-        content=tool_content(text) or None,
-        **values,
-    )
+def tool_progress(
+    call_id: str, text: str = "", places: Sequence[Json] = (), *, status: str = ""
+) -> Json:
+    """An update of a call that has begun: its result, status or locations, as far as given."""
+    update: Json = {"sessionUpdate": "tool_call_update", "toolCallId": call_id}
+    if status:
+        update["status"] = status
+    if text:
+        update["content"] = tool_content(text)
+    if places:
+        update["locations"] = list(places)
+    return update
 
 
-def tool_content(text: str) -> list[Any]:
+def tool_content(text: str) -> list[Json]:
     """A text as the content of a call; an empty list for an empty text."""
-    if not text:
-        return []
-    return [schema.ContentToolCallContent(type="content", content=text_block(text))]
+    return [{"type": "content", "content": text_block(text)}] if text else []
 
 
-def change_content(change: Change, root: Path) -> list[Any]:
+def change_content(change: Change, root: Path) -> list[Json]:
     """A proposed change of notes as diffs.
 
     Like the terminal, they make every character visible.
     """
     content = tool_content(change.note)
     for file in change.files:
-        before = None
+        diff: Json = {"type": "diff", "path": str(root / file.new_path)}
         if file.path is not None:
-            before = _decoded(file.before)
-        diff = schema.FileEditToolCallContent(
-            type="diff",
-            path=str(root / file.new_path),
-            old_text=before,
-            new_text=_decoded(file.after),
-        )
-        content.append(diff)
+            diff["oldText"] = _decoded(file.before)
+        content.append({**diff, "newText": _decoded(file.after)})
     return content
 
 
@@ -202,12 +197,9 @@ def _decoded(content: bytes) -> str:
     return reveal_invisible(content.decode("utf-8", "replace"))
 
 
-def locations(message: ZkChatMessage, root: Path) -> list[schema.ToolCallLocation]:
+def place_values(places: Iterable[events.ExcerptPlace], root: Path) -> list[Json]:
     """The places of the excerpts in a tool's result: path and line."""
-    return [
-        schema.ToolCallLocation(path=str(root / chunk.relative_path), line=chunk.start_line)
-        for chunk in message.chunks
-    ]
+    return [{"path": str(root / place.relative_path), "line": place.start_line} for place in places]
 
 
 def sources_text(report: TurnReport) -> str:
@@ -234,34 +226,3 @@ def code_block(text: str) -> str:
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(MIN_FENCE, longest + 1)
     return f"{fence}\n{text}\n{fence}"
-
-
-def session_modes(session: ZkChatSession) -> schema.SessionModeState:
-    """The agents that can answer, as modes of the session."""
-    modes = [schema.SessionMode(id=NO_AGENT, name="No agent")]
-    modes += [schema.SessionMode(id=name, name=name) for name in session.agent_names()]
-    agent = session.runtime.agent
-    return schema.SessionModeState(
-        current_mode_id=agent.name if agent is not None else NO_AGENT, available_modes=modes
-    )
-
-
-def available_commands() -> Any:
-    """The slash commands that make sense in an editor."""
-    commands: list[schema.AvailableCommand] = []
-    for command in slash.commands():
-        if command.in_editors:
-            hint = _command_input(command.argument)
-            commands.append(
-                schema.AvailableCommand(name=command.name, description=command.help, input=hint)
-            )
-    return schema.AvailableCommandsUpdate(
-        session_update="available_commands_update", available_commands=commands
-    )
-
-
-def _command_input(argument: str) -> schema.AvailableCommandInput | None:
-    hint = argument.strip("[]")
-    if not hint:
-        return None
-    return schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint))

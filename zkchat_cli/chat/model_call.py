@@ -53,7 +53,8 @@ def call_model(
     yield from _pending_notices(runtime, prompts, faults)
     lasting = measure_lasting(prompt, runtime.budget, runtime.counter)
     may_withdraw = runtime.model.may_withdraw
-    yield events.PromptBuilt(lasting, runtime.speaker_label, may_withdraw)
+    spent = turn.usage if turn.usage.prompt_tokens else None
+    yield events.PromptBuilt(lasting, runtime.speaker_label, may_withdraw, spent)
     prompts.remember_tools(turn.user.id, prompt)
     if runtime.settings.references.enabled:
         # The answer's references include these summaries

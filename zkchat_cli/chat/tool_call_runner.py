@@ -67,7 +67,11 @@ class ToolCallRunner:
             results = executor.results(outcomes, room)
         self._add_to_turn(calls, results)
         for call, result in zip(calls[:MOST_CALLS], results, strict=False):
-            yield events.ToolCallFinished(call, result.run, len(result.chunks))
+            places = [
+                events.ExcerptPlace(chunk.relative_path, chunk.start_line)
+                for chunk in result.chunks
+            ]
+            yield events.ToolCallFinished(call, result.run, len(places), tuple(places))
         return self.shorten_results(earlier, limit, MIN_TOOL_TOKENS)
 
     def refuse(self, calls: tuple[ToolCall, ...], reason: str) -> None:

@@ -162,6 +162,8 @@ def _event_document(
             document = _report_document(report, solver)
         case events.TurnFailed(error, _, _):
             document["error"] = error.to_json()
+        case events.ToolCallFinished(places=places):
+            document["places"] = [place._asdict() for place in places]
     return document
 
 

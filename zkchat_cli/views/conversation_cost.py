@@ -44,10 +44,15 @@ def measure_cost(session: ZkChatSession, prompt: Prompt) -> ConversationCost:
     next_prompt = None
     if price is not None:
         next_prompt = price.cost(TokenCounts(prompt.usage.total_tokens))
-    answers = [usage for usage in answer_usages(session) if usage is not None]
-    summaries = [usage for usage in summary_usages(session) if usage is not None]
-    spent = sum_money(usage.cost for usage in (*answers, *summaries))
-    return ConversationCost(next_prompt, spent, price_text(price))
+    return ConversationCost(next_prompt, money_spent(session), price_text(price))
+
+
+def money_spent(session: ZkChatSession, running: TokenUsage | None = None) -> Money | None:
+    """What the conversation has cost, with the calls of a `running` turn: its answer is not stored
+    yet. None is unknown. Raises StoreError.
+    """
+    usages = [*answer_usages(session), *summary_usages(session), running]
+    return sum_money(usage.cost for usage in usages if usage is not None)
 
 
 def answer_usages(session: ZkChatSession) -> list[TokenUsage | None]:

@@ -1,18 +1,13 @@
 """Store the API keys of providers in a file that only you can read."""
 
 import os
-import sys
-from getpass import getpass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument
 
 from zkchat_cli.cli.command import CommandContext, command, command_group
+from zkchat_cli.cli.key_prompt import find_server, store_key
 from zkchat_cli.config import credentials
-from zkchat_cli.errors import UsageError
-
-if TYPE_CHECKING:
-    from zkchat_cli.app.model_servers import KeyedServer
 
 ORDER = 110
 COMMAND = command_group("API keys of providers. A key in the environment overrides a stored one.")
@@ -26,23 +21,7 @@ ProviderArgument = Annotated[
 )
 def set_(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Store a key. Prompts for it without showing it, or reads it from standard input."""
-    from zkchat_cli.llm.http_client import mask_address
-
-    variable, address = _server(ctx, provider)
-    if sys.stdin.isatty():
-        key = getpass(f"Key for {provider} (not shown): ")
-    else:
-        key = sys.stdin.readline(2 * credentials.MAX_KEY)
-    where = ctx.paths
-    keys = credentials.read_keys(where)
-    keys[credentials.stored_name(provider, address)] = key.strip()
-    credentials.write_keys(keys, where)
-    server = f" at {mask_address(address)}" if address else ""
-    ctx.screen.print(f"Stored the key for {provider}{server} in {where.keys_file}.")
-    if os.environ.get(variable, "").strip():
-        ctx.screen.warn(
-            f"{variable} is set and overrides it", f"unset {variable} to use the stored key"
-        )
+    store_key(ctx, provider)
 
 
 @command(COMMAND, "as_json")
@@ -78,7 +57,7 @@ def list_(ctx: CommandContext) -> None:
 @command(COMMAND)
 def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Delete a provider's stored key."""
-    server = _server(ctx, provider)
+    server = find_server(ctx, provider)
     name = credentials.stored_name(provider, server.address)
     keys = credentials.read_keys(ctx.paths)
     stored = keys.pop(name, None)
@@ -86,13 +65,3 @@ def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
     ctx.screen.print(
         f"Deleted the key for {provider}." if stored else f"No key is stored for {provider}."
     )
-
-
-def _server(ctx: CommandContext, provider: str) -> "KeyedServer":
-    """The server of a provider that needs a key. Raises UsageError for an unknown provider."""
-    from zkchat_cli.app.model_servers import keyed_servers
-
-    known = keyed_servers(ctx.config)
-    if provider not in known:
-        raise UsageError("unknown provider", f"These need a key: {', '.join(known)}.")
-    return known[provider]
