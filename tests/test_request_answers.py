@@ -192,6 +192,13 @@ def test_side_without_room_in_the_window_is_not_called_unknown(zkchat: Program) 
     assert "tea: no room for passages in the context window." in answer
 
 
+def test_a_note_that_is_called_by_a_common_word_is_summarized(zkchat: Program) -> None:
+    write_notes(zkchat.vault, {"All.md": "# All\n\nEvery page of the garden is listed here.\n"})
+    said = zkchat("ask", "summarize All", "--answer-only").out
+    assert said.startswith("Outline of All, with its key lines")
+    assert "Every page of the garden" in said
+
+
 def test_outline_of_what_no_note_has_is_denied(zkchat: Program) -> None:
     reply = zkchat("ask", "summarize my notes on recurrence", "--json").json
     assert reply["level"] == "nothing"

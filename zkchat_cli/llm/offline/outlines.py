@@ -37,7 +37,8 @@ def next_outline_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall
     if request.note and not reads:
         return [WantedCall(READ_TOOL, {"relative_path": request.note})]
     # A note with that name does not exist
-    return _search_notes(request.about or request.note, turn)
+    named = "" if request.is_guess and not request.about else request.note
+    return _search_notes(request.about or named, turn)
 
 
 def _search_notes(subject: str, turn: AskedTurn) -> list[WantedCall]:

@@ -62,7 +62,8 @@ class NoteRequest(NamedTuple):
     task: str = ""
     limit: int = 0
     newest: bool = False
-    # Whether the folder may as well be a subject: "notes in German"
+    # Whether the folder may as well be a subject ("notes in German"), and the note nothing at all
+    # ("summarize all")
     is_guess: bool = False
 
 
@@ -182,6 +183,9 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
             fields |= read_scope(groups[name], columns=pattern.kind == "table")
     if "dates" in groups and "dates" not in fields:
         return None
+    if pattern.kind == "outline" and "scope" in groups and fields == pattern.values:
+        # Words such as "all" and "notes" restrict nothing, but a note may be called so
+        fields |= {"note": groups["scope"].strip(PUNCTUATION), "is_guess": True}
     if "scope" in groups and len(str(fields.get("about", "")).split()) > LONGEST_SUBJECT:
         return None
     fields |= _read_words(groups)
