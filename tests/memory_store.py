@@ -274,6 +274,7 @@ class MemoryStore(SessionStore):
     """Everything is lost with the object."""
 
     sharing = None
+    watch = None
     waiting_turns = 0
     away = None
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.chat.document_summarizer import DocumentSummarizer
+from zkchat_cli.chat.other_programs import OtherPrograms
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.runtime_choice import RuntimeChoice
@@ -74,6 +75,7 @@ class ZkChatSession:
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._messages = UserMessageBuilder(services, self._state, self._prompts)
         self._summarizer = DocumentSummarizer(services)
+        self.other_programs = OtherPrograms(services.store, self._state)
         # The last turn, or the one in progress
         self._turn: TurnInProgress | None = None
         # The time until which the last scan of the vault counts as current

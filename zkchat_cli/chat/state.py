@@ -35,6 +35,17 @@ class _CountedTurns(NamedTuple):
 _NO_TURNS = _CountedTurns(None, TurnHistory())
 
 
+class StoredBranch(NamedTuple):
+    """A conversation as the store has it: all its messages, those of the current branch, and its
+    summaries.
+    """
+
+    log: tuple[ZkChatMessage, ...] = ()
+    branch: tuple[ZkChatMessage, ...] = ()
+    compactions: tuple[Compaction, ...] = ()
+    preview: Compaction | None = None
+
+
 class ConversationState:
     """One conversation: its current branch, and what the store has of it."""
 
@@ -62,22 +73,32 @@ class ConversationState:
         self._load()
 
     def _load(self) -> None:
-        id_ = self.conversation.id
-        head = self._store.conversation(id_).head_id if self.is_stored else None
         with _long_lived_allocation():
-            log = self.log()
-            branch = branch_to(log, head)
-            # A question without the rest of its turn: the process was killed before the turn was
-            # stored
-            if branch and branch[-1].status == "pending":
-                branch = (*branch[:-1], branch[-1].model_copy(update={"status": "unfinished"}))
-            self._replace_history(branch)
-            self.compactions = self._store.compactions(id_) if self.is_stored else ()
-            self.preview = self._store.preview(id_) if self.is_stored else None
-            self._references = self._references_of(log, branch)
-            self._call_ids: set[str] = set()
-            for message in log:
-                self._call_ids.update(call.id for call in message.tool_calls)
+            self.use_stored(self.read_stored())
+
+    def read_stored(self) -> StoredBranch:
+        """What the store has of the conversation now, from any thread. Raises StoreError."""
+        id_ = self.conversation.id
+        if not self.is_stored:
+            return StoredBranch()
+        head = self._store.conversation(id_).head_id
+        log = self.log()
+        branch = branch_to(log, head)
+        # A question without the rest of its turn: the process was killed before the turn was
+        # stored
+        if branch and branch[-1].status == "pending":
+            branch = (*branch[:-1], branch[-1].model_copy(update={"status": "unfinished"}))
+        return StoredBranch(log, branch, self._store.compactions(id_), self._store.preview(id_))
+
+    def use_stored(self, stored: StoredBranch) -> None:
+        """Continue with what was read from the store."""
+        self._replace_history(stored.branch)
+        self.compactions = stored.compactions
+        self.preview = stored.preview
+        self._references = self._references_of(stored.log, stored.branch)
+        self._call_ids: set[str] = set()
+        for message in stored.log:
+            self._call_ids.update(call.id for call in message.tool_calls)
 
     def _references_of(
         self, log: Sequence[ZkChatMessage], branch: Sequence[ZkChatMessage]
@@ -138,6 +159,11 @@ class ConversationState:
     def _remember_undone(self, head: str | None) -> None:
         if head is not None:
             self._undone_heads.append(head)
+
+    @property
+    def undone_heads(self) -> tuple[str, ...]:
+        """The last messages of what was undone, the newest last."""
+        return tuple(self._undone_heads)
 
     @property
     def can_redo(self) -> bool:

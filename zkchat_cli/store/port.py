@@ -7,7 +7,7 @@ do next; one that changes something raises StoreUnwritable (a StoreError) if not
 Conversations and facts belong to a vault, which is named by the path of its folder.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from zkchat_cli.errors import StoreUnreachable, StoreUnwritable
@@ -310,6 +310,21 @@ class ConversationSharing(Protocol):
         ...
 
 
+class ConversationWatch(Protocol):
+    """Tells when other programs change a conversation. It belongs to one thread, which waits."""
+
+    def wait(self, seconds: float) -> bool:
+        """Whether another program has changed the conversation since the last call, or may have;
+        waits for that at most so long, without asking the server. A server that was away is reached
+        again if that is possible; otherwise raises StoreError.
+        """
+        ...
+
+    def close(self) -> None:
+        """Watch no longer."""
+        ...
+
+
 class SessionStore(ConversationLog, Protocol):
     """Everything that is stored, as a session uses it. Threads may share it."""
 
@@ -318,6 +333,10 @@ class SessionStore(ConversationLog, Protocol):
     vectors: PassageVectors
     write_error: StoreUnwritable | None
     """Why nothing can be stored; None if it can."""
+    watch: Callable[[str], ConversationWatch] | None
+    """Watches a conversation by its id, stored or not. None for a store that is not told what
+    others write, such as one in a file.
+    """
 
     @property
     def sharing(self) -> ConversationSharing | None:

@@ -36,8 +36,8 @@ class ChatHost(Protocol):
 
 
 class StartupHost(Protocol):
-    """The chat that the background works for (see startup.py). The background calls it from its
-    thread.
+    """The chat that the background works for (see startup.py and conversation_watcher.py). The
+    background calls it from its threads.
     """
 
     def notify(self) -> None:
@@ -48,6 +48,9 @@ class StartupHost(Protocol):
 
     def is_busy(self) -> bool:
         """Whether a turn runs or somebody types, so that other work should wait."""
+
+    def current(self) -> "ZkChatSession | None":
+        """The session in use; None before it is opened."""
 
     def typing_session(self) -> "ZkChatSession | None":
         """The session that a message is being typed for; None while nobody types one."""

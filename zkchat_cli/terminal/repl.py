@@ -14,6 +14,7 @@ from prompt_toolkit.utils import is_dumb_terminal
 
 from zkchat_cli.completion.input_completer import InputCompleter
 from zkchat_cli.store.input_history import history_file
+from zkchat_cli.terminal.conversation_watcher import ConversationWatcher
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine
 from zkchat_cli.terminal.job_control import InterruptHandler
 from zkchat_cli.terminal.link_targets import note_opener
@@ -58,6 +59,7 @@ class Repl:
         # The time of the last change of the line, in seconds of the monotonic clock
         self._typed_at = float("-inf")
         self._background = BackgroundLoader(start_session, self)
+        self._watcher = ConversationWatcher(self)
         self._history = VaultHistory()
         completer = InputCompleter(self.current, self._background.indexed.is_set)
         self._only_adds_lines = screen.accessible or is_dumb_terminal()
@@ -105,6 +107,7 @@ class Repl:
                     raise
             finally:
                 self._history.set_file(None)
+                self._watcher.stop()
                 self._background.stop()
         if self._interrupts.termination_signal is None:
             return 0
@@ -241,6 +244,17 @@ class Repl:
                 self._prompt.print_above(partial(announcements.get(), self.screen))
             self._prompt.print_above(self.screen.print)
             self._prompt.complete()
+        self._show_other_messages()
+
+    def _show_other_messages(self) -> None:
+        """Print what another program wrote into this conversation, and continue after it."""
+        while (found := self._watcher.take()) is not None:
+            # The session has already loaded what this imports
+            from zkchat_cli.terminal.other_messages import show_other_messages
+
+            show = partial(show_other_messages, found, self.session, self.screen)
+            self._prompt.print_above(show)
+            self._show_usage(self.session)
 
     def _use_session(self, opened: StartedSession) -> None:
         """Begin to use a session that was opened, with its settings and the input history of its
@@ -262,6 +276,7 @@ class Repl:
             show_tokens=settings.context.show_token_count,
         )
         self._prompt.complete()
+        self._watcher.start(self.session)
 
     def _raise_failure(self) -> None:
         if self._background.failure is not None:

@@ -129,17 +129,22 @@ def transcript_lines(
     conversation: ConversationOverview, history: Sequence[ZkChatMessage], most_sources: int
 ) -> Iterator[StyledLine]:
     """A conversation for reading: questions, answers and the sources of each answer."""
+    size = StyledSpan(f"{conversation.id}, {size_and_time(conversation)}", "dim")
+    yield StyledLine((StyledSpan(display_title(conversation), "bold"),), (size,))
+    yield from said_lines(history, most_sources)
+
+
+def said_lines(history: Sequence[ZkChatMessage], most_sources: int) -> Iterator[StyledLine]:
+    """Questions, answers and the sources of each answer."""
     # Imports the reading of citations and of priorities, which lists do not need
     from zkchat_cli.context.message_priority import describe_priority
     from zkchat_cli.views.sources import evidence_lines, source_lines
 
-    size = StyledSpan(f"{conversation.id}, {size_and_time(conversation)}", "dim")
-    yield StyledLine((StyledSpan(display_title(conversation), "bold"),), (size,))
     for message in history:
         if message.role == "tool" or not message.content.strip():
             continue
         yield styled_line()
-        yield from _said_lines(message)
+        yield from _text_lines(message)
         priority = describe_priority(message)
         if priority:
             yield styled_line(f"  ({priority})", "dim")
@@ -159,7 +164,7 @@ def transcript_lines(
             yield from sources
 
 
-def _said_lines(message: ZkChatMessage) -> Iterator[StyledLine]:
+def _text_lines(message: ZkChatMessage) -> Iterator[StyledLine]:
     """The text of a question or an answer."""
     if message.role == "user":
         first, *rest = message.display_text.expandtabs(TAB_WIDTH).split("\n")

@@ -1,9 +1,10 @@
 """One connection to the server, which the parts of a store share."""
 
+import hashlib
 import select
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from time import monotonic
 from typing import Any
@@ -30,8 +31,15 @@ _REPEATED_LOCK_TIMEOUT = "200ms"
 _ANSWER_TIMEOUT = 75.0
 
 Parameters = Mapping[str, Any] | Sequence[Any]
-Listener = Callable[[str], None]
-"""Told what changed: the hash of a conversation's id, or nothing (see `schema`)."""
+Listener = Callable[[str | None], None]
+"""Told what another client changed, by `change_name`; empty: not a conversation; None: unknown,
+because the connection was lost.
+"""
+
+
+def change_name(conversation_id: str) -> str:
+    """How clients name a conversation that they changed: who knows its id recognizes it."""
+    return hashlib.md5(conversation_id.encode(), usedforsecurity=False).hexdigest()
 
 
 class PostgresDatabase:
@@ -41,6 +49,12 @@ class PostgresDatabase:
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
+        # The names of changed conversations
+        self.changed: set[str] = set()
+
+    def tell(self, conversation_id: str) -> None:
+        """Tell the other clients that a conversation changed, when the transaction has ended."""
+        self.changed.add(change_name(conversation_id))
 
     def execute(self, query: str, parameters: Parameters = ()) -> psycopg.Cursor[Any]:
         """Run one statement."""
@@ -141,12 +155,14 @@ class PostgresConnection:
                 with connection.transaction():
                     if self._is_impatient:
                         connection.execute(f"SET LOCAL lock_timeout = '{_REPEATED_LOCK_TIMEOUT}'")
-                    yield PostgresDatabase(connection)
+                    database = PostgresDatabase(connection)
+                    yield database
             except psycopg.Error as e:
                 self._is_impatient = is_locked(e)
                 raise
             self._is_impatient = False
             self._own_changes += 1
+            _tell_others(connection, database.changed)
 
     @contextmanager
     def snapshot(self, action: str) -> Iterator[PostgresDatabase]:
@@ -156,8 +172,27 @@ class PostgresConnection:
             yield db
 
     def listen(self, listener: Listener) -> None:
-        """Call `listener` when `changes` has found that another client changed something."""
+        """Call `listener` whenever it is found that another client changed something, in any
+        thread.
+        """
         self._listeners.append(listener)
+
+    def stop_listening(self, listener: Listener) -> None:
+        """Call `listener` no longer."""
+        self._listeners.remove(listener)
+
+    def wait_for_others(self, seconds: float) -> None:
+        """Wait until the server sends something, at most so long; listeners are called meanwhile.
+        Raises StoreError if there is no connection.
+        """
+        with self.reading("be watched"):
+            connection = self._open()
+            self._take_notifications(connection)
+            number = connection.pgconn.socket
+        # Without the lock: others use the connection meanwhile, and may even close it
+        with suppress(OSError, ValueError):
+            select.select([number], [], [], seconds)
+        self.changes()
 
     def changes(self) -> StoreChanges:
         """Figures that change when anything has been written. The server tells of it by itself
@@ -193,10 +228,10 @@ class PostgresConnection:
             self._failed_at = monotonic()
             raise
         self._failure = None
-        # What happened meanwhile is unknown
-        self._other_changes += 1
         self._connection = opened
         opened.add_notify_handler(self._note)
+        # What happened meanwhile is unknown
+        self._call_listeners(None)
         return opened
 
     def _drop(self) -> None:
@@ -214,9 +249,24 @@ class PostgresConnection:
         own = self._connection.info.backend_pid if self._connection is not None else None
         if notification.pid == own:
             return
+        self._call_listeners(notification.payload)
+
+    def _call_listeners(self, changed: str | None) -> None:
         self._other_changes += 1
-        for listener in self._listeners:
-            listener(notification.payload)
+        for listener in [*self._listeners]:
+            listener(changed)
+
+
+def _tell_others(connection: psycopg.Connection[Any], changed: set[str]) -> None:
+    """Tell what was changed, in a transaction of its own: the server ends transactions that notify
+    one after the other, and each would wait until those before it are on the disk. If that fails,
+    others see the change when they look.
+    """
+    if changed:
+        names = "; ".join(f"NOTIFY {CHANNEL}, '{name}'" for name in sorted(changed))
+        statements = f"BEGIN; SET LOCAL synchronous_commit = off; {names}; COMMIT"
+        with suppress(psycopg.Error):
+            connection.execute(sql.SQL(statements), prepare=False)
 
 
 def is_alive(connection: psycopg.Connection[Any]) -> bool:

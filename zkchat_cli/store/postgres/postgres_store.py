@@ -6,6 +6,7 @@ its own, and of two clients that answer at once, the second is told.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from zkchat_cli.models.archive import ConversationArchive
@@ -25,6 +26,7 @@ from zkchat_cli.store.postgres import (
     migrations,
     sent_prompts,
 )
+from zkchat_cli.store.postgres.conversation_watch import PostgresWatch
 from zkchat_cli.store.postgres.facts import PostgresFactStore
 from zkchat_cli.store.postgres.named_vaults import name_vault
 from zkchat_cli.store.postgres.passage_vectors import PostgresPassageVectors
@@ -63,6 +65,7 @@ class PostgresStore(SessionStore):
         self.facts = PostgresFactStore(connection, names)
         self.prompts = PostgresPromptArchive(connection)
         self.vectors = PostgresPassageVectors(connection, names)
+        self.watch = partial(PostgresWatch, connection)
 
     @classmethod
     def open(
@@ -132,11 +135,13 @@ class PostgresStore(SessionStore):
 
     def rename(self, conversation_id: str, title: str) -> None:
         with self.connection.writing("rename a conversation") as db:
+            db.tell(conversation_id)
             row = conversations.lock(db, conversation_id)
             conversations.update(db, row.seq, "title = %s", title)
 
     def move_head(self, conversation_id: str, message_id: str | None) -> None:
         with self.connection.writing("move in a conversation") as db:
+            db.tell(conversation_id)
             row = conversations.lock(db, conversation_id)
             conversations.update(db, row.seq, "head_id = %s", message_id)
 
@@ -145,12 +150,15 @@ class PostgresStore(SessionStore):
         of this machine. Facts stay. The server overwrites the rows when it cleans up (VACUUM).
         """
         with self.connection.writing("delete a conversation") as db:
+            for id_ in conversation_ids:
+                db.tell(id_)
             deletion.delete(db, self.folder, dict.fromkeys(conversation_ids), self.names)
 
     # messages
 
     def add(self, conversation_id: str, message: ZkChatMessage) -> str | None:
         with self.connection.writing("store a message") as db:
+            db.tell(conversation_id)
             row = conversations.lock(db, conversation_id)
             head = conversations.read(db, conversation_id).head_id
             # A parent that is still pending was given up by its process
@@ -172,6 +180,7 @@ class PostgresStore(SessionStore):
         facts_used: Sequence[str] = (),
     ) -> None:
         with self.connection.writing("store a turn") as db:
+            db.tell(conversation_id)
             row = conversations.lock(db, conversation_id)
             messages.update(db, row, conversation_id, user, with_status=True)
             messages.insert(db, row, answer)
@@ -186,6 +195,7 @@ class PostgresStore(SessionStore):
 
     def mark(self, conversation_id: str, changed: Iterable[ZkChatMessage]) -> None:
         with self.connection.writing("update a message") as db:
+            db.tell(conversation_id)
             row = conversations.lock(db, conversation_id)
             for message in changed:
                 messages.update(db, row, conversation_id, message)
@@ -241,6 +251,8 @@ class PostgresStore(SessionStore):
 
     def restore(self, archives: Sequence[ConversationArchive]) -> list[int]:
         with self.connection.writing("store an imported conversation") as db, paused_gc():
+            for archive in archives:
+                db.tell(archive.conversation.id)
             return [restore(db, self._named(archive)) for archive in archives]
 
     def _named(self, archive: ConversationArchive) -> ConversationArchive:
@@ -253,12 +265,14 @@ class PostgresStore(SessionStore):
 
     def compact(self, conversation_id: str, compaction: Compaction) -> None:
         with self.connection.writing("store a summary") as db:
+            db.tell(conversation_id)
             compactions.insert(db, conversations.lock(db, conversation_id), compaction)
 
     def undo_compaction(
         self, conversation_id: str, compaction_id: str | None = None
     ) -> Compaction | None:
         with self.connection.writing("take a summary back") as db:
+            db.tell(conversation_id)
             row = conversations.lock(db, conversation_id)
             return compactions.undo(db, row.seq, compaction_id)
 

@@ -103,15 +103,8 @@ TRIGGERS = """
     CREATE TRIGGER fact_vector_ended AFTER UPDATE OF ended_at ON fact
     FOR EACH ROW WHEN (NEW.ended_at IS NOT NULL) EXECUTE FUNCTION fact_vector_ended();
 
-    -- Who listens learns that something changed, and can tell whether it is a conversation that it
-    -- knows the id of; ids are random.
-    CREATE FUNCTION tell_change() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-        PERFORM pg_notify('zkchat_changes', md5(coalesce(NEW.id, OLD.id)));
-        RETURN NULL;
-    END $$;
-    CREATE TRIGGER tell_change AFTER INSERT OR UPDATE OR DELETE ON conversation
-    FOR EACH ROW EXECUTE FUNCTION tell_change();
+    -- Who listens learns that facts, shares or summaries changed. Of messages the clients tell
+    -- (postgres_connection.py): the server ends transactions that notify one after the other.
     CREATE FUNCTION tell_other_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
         PERFORM pg_notify('zkchat_changes', '');

@@ -45,6 +45,7 @@ class ChatSessionStore(SessionStore):
     """
 
     sharing = None
+    watch = None
     waiting_turns = 0
     away = None
 
