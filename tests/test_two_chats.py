@@ -1,4 +1,4 @@
-"""One conversation in two chats at terminals, as on two machines: both use one PostgreSQL server."""
+"""One conversation in two chats at terminals, as on two machines with one PostgreSQL server."""
 
 import pytest
 from conftest import Program

@@ -132,6 +132,8 @@ def fill(server: PostgresServer, messages: int, texts: Texts) -> None:
     Past prompts are left out.
     """
     with server.admin() as db:
+        query = "SELECT pg_get_indexdef('zkchat.message_index_words'::regclass)"
+        [definition] = db.execute(query).fetchone() or ("",)
         db.execute("DROP INDEX zkchat.message_index_words")
     each = messages // PEOPLE // MESSAGES_IN_CONVERSATION
     vocabulary = texts.vocabulary()
@@ -149,10 +151,10 @@ def fill(server: PostgresServer, messages: int, texts: Texts) -> None:
         db.execute("SET search_path = zkchat")
         db.execute(BARE)
         db.execute("SET maintenance_work_mem = '512MB'")
-        db.execute("CREATE INDEX message_index_words ON message_index USING gin (words)")
+        db.execute(str(definition))  # type: ignore[call-overload]
         for name in ("conversation", "message"):
             db.execute(
-                f"SELECT setval(pg_get_serial_sequence('{name}', 'seq'), max(seq)) FROM {name}"  # type: ignore[arg-type]
+                f"SELECT setval(pg_get_serial_sequence('{name}', 'seq'), max(seq)) FROM {name}"
             )
         db.execute("VACUUM ANALYZE")
 
@@ -204,7 +206,7 @@ class _Copied:
             "vocabulary (owner, term)": words,
         }.items():
             copying = f"COPY {table_} FROM STDIN"
-            with connection.cursor() as cursor, cursor.copy(copying) as copy:  # type: ignore[arg-type]
+            with connection.cursor() as cursor, cursor.copy(copying) as copy:
                 for row in values:
                     copy.write_row(row)
 

@@ -7,7 +7,6 @@ says so, or shows what is kept here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
@@ -21,12 +20,8 @@ from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import Calibration, SentPrompt
 from zkchat_cli.store.outbox import Outbox
 from zkchat_cli.store.outbox_parts import OutboxFacts, OutboxPrompts, OutboxVectors
-from zkchat_cli.store.port import (
-    ConversationSharing,
-    ConversationWatch,
-    SessionStore,
-    StoreChanges,
-)
+from zkchat_cli.store.outbox_watch import OutboxWatch
+from zkchat_cli.store.port import ConversationSharing, SessionStore, StoreChanges
 from zkchat_cli.text.word_lists import ENGLISH
 
 T = TypeVar("T")
@@ -84,7 +79,7 @@ class OutboxStore(SessionStore):
         self.facts = OutboxFacts(self._ask)
         self.prompts = OutboxPrompts(self._ask)
         self.vectors = OutboxVectors(self._ask)
-        self.watch = partial(_OutboxWatch, self)
+        self.watch = partial(OutboxWatch, self._try_again)
 
     def _reach_server(self) -> SessionStore:
         """The store on the server, with everything that was kept here. Raises StoreUnreachable."""
@@ -176,15 +171,12 @@ class OutboxStore(SessionStore):
             own, others = self._server.changes()
             return StoreChanges(own=own, others=others + self._switches)
 
-    def _try_again(self) -> SessionStore | None:
-        """The store on the server, with everything that was kept here; None if it is away. Nobody
-        else waits for it while it does not answer.
+    def _try_again(self) -> SessionStore:
+        """The store on the server, with everything that was kept here. Nobody else waits for it
+        while it does not answer. Raises StoreError.
         """
         if self._away is not None:
-            try:
-                opened = self._connect()
-            except StoreError:
-                return None
+            opened = self._connect()
             with self._lock:
                 if self._server is None:
                     self._server = opened
@@ -192,9 +184,7 @@ class OutboxStore(SessionStore):
                 elif opened is not self._server:
                     opened.close()
                 self._tried_at = float("-inf")
-        with suppress(StoreUnreachable):
-            return self._reach_server()
-        return None
+        return self._reach_server()
 
     def reopen(self) -> "OutboxStore":
         other = OutboxStore(self._connect, self._outbox, retry_after=self._retry_after)
@@ -363,34 +353,6 @@ class OutboxStore(SessionStore):
 
     def preview(self, conversation_id: str) -> Compaction | None:
         return self._ask_for(conversation_id, lambda store: store.preview(conversation_id))
-
-
-class _OutboxWatch(ConversationWatch):
-    """Watches on the server; while that is away, it is tried again from time to time."""
-
-    def __init__(self, store: OutboxStore, conversation_id: str) -> None:
-        self._store = store
-        self._conversation_id = conversation_id
-        self._server: SessionStore | None = None
-        self._watch: ConversationWatch | None = None
-
-    def wait(self, seconds: float) -> bool:
-        server = self._store._try_again()
-        if server is None:
-            raise self._store.away or StoreUnreachable("the server is away", "Try again later.")
-        if server is not self._server:
-            self.close()
-            self._server = server
-            if server.watch is not None:
-                self._watch = server.watch(self._conversation_id)
-            return True
-        return self._watch is not None and self._watch.wait(seconds)
-
-    def close(self) -> None:
-        if self._watch is not None:
-            self._watch.close()
-        self._watch = None
-        self._server = None
 
 
 def open_outbox_store(

@@ -3,6 +3,8 @@
 from functools import partial
 from typing import Any, NamedTuple
 
+from psycopg import Cursor
+
 from zkchat_cli.errors import StoreUnwritable
 from zkchat_cli.models.conversations import Conversation, ConversationOverview
 from zkchat_cli.store import rows
@@ -20,8 +22,14 @@ from zkchat_cli.store.postgres.postgres_connection import PostgresDatabase, clea
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM conversation"
 # Somebody may share a conversation that the user has imported, too: the user's own comes first
 _OWN_FIRST = "ORDER BY owner = me() DESC, seq LIMIT 1"
+SEQ_OF_ID = f"(SELECT seq FROM conversation WHERE id = %s {_OWN_FIRST})"
+"""The number of a conversation by its id, for a query that does not know it yet."""
 _NEWEST_FIRST = "ORDER BY changed_at DESC, seq DESC"
 """By the server's clock (see `schema`): those of the clients may differ."""
+_LOCK = f"""
+    SELECT seq, owner, vault, head_id, title IS NOT NULL, question IS NOT NULL
+    FROM conversation WHERE id = %s {_OWN_FIRST} FOR NO KEY UPDATE
+"""
 _INSERT = """
     INSERT INTO conversation (
         id, vault, title, created_at, updated_at, head_id, checksum, changed_at
@@ -56,18 +64,41 @@ def find_row(db: PostgresDatabase, conversation_id: str) -> ConversationRow:
     return ConversationRow._make(row)
 
 
-def lock(db: PostgresDatabase, conversation_id: str) -> ConversationRow:
-    """The same, until the end of the transaction for this client alone to write: others wait.
-    Raises StoreError for a conversation that may only be read.
+class LockedConversation(NamedTuple):
+    """Where a conversation is, and what it was when it was locked."""
+
+    row: ConversationRow
+    vault: str
+    head_id: str | None
+    has_title: bool
+    has_question: bool
+
+
+def lock(db: PostgresDatabase, conversation_id: str) -> LockedConversation:
+    """A conversation that, until the end of the transaction, only this client writes: others wait.
+    Raises StoreError for an unknown id, and for a conversation that may only be read.
     """
-    row = find_row(db, conversation_id)
-    query = "SELECT 1 FROM conversation WHERE seq = %s FOR NO KEY UPDATE"
-    if db.execute(query, (row.seq,)).fetchone() is None:
+    return read_lock(db, conversation_id, ask_for_lock(db, conversation_id))
+
+
+def ask_for_lock(db: PostgresDatabase, conversation_id: str) -> Cursor[Any]:
+    """The beginning of `lock`; `read_lock` is its end. What is asked in between is asked in the
+    same round trip, and answered when the conversation is locked.
+    """
+    return db.execute(_LOCK, (conversation_id,))
+
+
+def read_lock(db: PostgresDatabase, conversation_id: str, asked: Cursor[Any]) -> LockedConversation:
+    """The end of `lock`."""
+    found = asked.fetchone()
+    if found is None:
+        row = find_row(db, conversation_id)
         raise StoreUnwritable(
             f"The conversation {conversation_id} of {row.owner} is shared with you to read",
             f"Ask {row.owner} to share it with --write, or begin a conversation of your own.",
         )
-    return row
+    seq, owner, *others = found
+    return LockedConversation(ConversationRow(seq, owner), *others)
 
 
 def exists(db: PostgresDatabase, conversation_id: str) -> bool:
@@ -119,20 +150,22 @@ def insert(db: PostgresDatabase, conversation: Conversation) -> None:
     db.execute(_INSERT, values)
 
 
-def update(db: PostgresDatabase, seq: int, assignments: str, *values: Any) -> None:
-    """Change columns of a conversation, such as `"title = %s"`."""
-    changed = db.execute(
-        f"""
-        UPDATE conversation SET {assignments} WHERE seq = %s
-        RETURNING id, vault, title, question, checksum IS NULL
-        """,
-        (*values, seq),
-    ).fetchone()
-    if changed is not None:
-        *texts, is_missing = changed
-        if is_missing:
-            query = "UPDATE conversation SET checksum = %s WHERE seq = %s"
-            db.execute(query, (_checksum(*texts), seq))
+def update(
+    db: PostgresDatabase, seq: int, assignments: str, *values: Any, has_texts: bool = False
+) -> None:
+    """Change columns of a conversation, such as `"title = %s"`. If it `has_texts`, neither its
+    title nor its first question changes.
+    """
+    db.execute(f"UPDATE conversation SET {assignments} WHERE seq = %s", (*values, seq))
+    if has_texts:
+        return
+    query = """
+        SELECT id, vault, title, question FROM conversation WHERE seq = %s AND checksum IS NULL
+    """
+    texts = db.execute(query, (seq,)).fetchone()
+    if texts is not None:
+        query = "UPDATE conversation SET checksum = %s WHERE seq = %s"
+        db.execute(query, (_checksum(*texts), seq))
 
 
 def _checksum(*texts: str | None) -> int:

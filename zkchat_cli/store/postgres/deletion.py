@@ -27,7 +27,7 @@ def delete(
     db: PostgresDatabase, folder: Path | None, ids: Iterable[str], names: VaultNames
 ) -> None:
     """Delete the user's conversations, inside the caller's transaction. Raises StoreError."""
-    found = {id_: conversations.lock(db, id_) for id_ in ids}
+    found = {id_: conversations.lock(db, id_).row for id_ in ids}
     user = db.value("SELECT me()")
     for id_, row in found.items():
         if row.owner != user:

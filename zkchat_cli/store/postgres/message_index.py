@@ -25,28 +25,29 @@ _MOST_BYTES = 700_000
 
 _ADD = """
     INSERT INTO message_index (message_seq, conversation_seq, owner, words, length)
-    SELECT seq, %s, %s, words::tsvector, length
-    FROM unnest(%s::bigint[], %s::text[], %s::integer[]) AS added (seq, words, length)
+    SELECT seq, conversation_seq, owner, words::tsvector, length
+    FROM unnest(%s::text[], %s::text[], %s::integer[]) AS added (message_id, words, length)
+    JOIN message ON message.id = message_id AND message.owner = %s
 """
 _ADD_WORDS = "INSERT INTO vocabulary SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
 
 
-def add(db: PostgresDatabase, row: ConversationRow, texts: Mapping[int, str]) -> None:
-    """Index messages by the numbers of their rows."""
+def add(db: PostgresDatabase, row: ConversationRow, texts: Mapping[str, str]) -> None:
+    """Index messages that were stored, by their ids."""
     vocabulary: set[str] = set()
-    seqs: list[int] = []
+    ids: list[str] = []
     vectors: list[str] = []
     lengths: list[int] = []
-    for seq, text in texts.items():
+    for id_, text in texts.items():
         if text:
             words = tokens(to_index_text(replace_surrogates(text[:MOST_INDEXED])))
             counts = Counter(words)
             vocabulary |= counts.keys()
-            seqs.append(seq)
+            ids.append(id_)
             vectors.append(_to_tsvector(counts))
             lengths.append(len(words))
-    if seqs:
-        db.execute(_ADD, (*row, seqs, vectors, lengths))
+    if ids:
+        db.execute(_ADD, (ids, vectors, lengths, row.owner))
     if vocabulary:
         # In one order: two clients that add the same words wait for each other in turn
         db.execute(_ADD_WORDS, (row.owner, sorted(vocabulary)))

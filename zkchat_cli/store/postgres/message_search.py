@@ -2,6 +2,7 @@
 SQLite's full-text index, over the messages that the user sees.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.models.conversations import FoundMessage
@@ -25,7 +26,12 @@ _FOUND = f"""
         SELECT greatest(sum(indexed_messages), 1)::double precision AS size,
             greatest(sum(indexed_words), 1)::double precision
                 / greatest(sum(indexed_messages), 1)::double precision AS mean
-        FROM conversation
+        FROM (
+            SELECT indexed_messages, indexed_words FROM conversation WHERE owner = me()
+            UNION ALL
+            SELECT indexed_messages, indexed_words FROM conversation
+            WHERE owner <> me() AND seq IN (SELECT conversation_seq FROM share)
+        ) AS visible
     )
     SELECT conversation.id, conversation.title, found.score, {_MESSAGE_COLUMNS}
     FROM corpus
@@ -65,9 +71,7 @@ def search(
         return ()
     words: dict[str, _Word] = {}
     frequencies: dict[str, int] = {}
-    for term in words_to_find(text):
-        word = _any_form(db, term, languages)
-        count = _count(db, word.condition)
+    for word, count in _count(db, _any_forms(db, words_to_find(text), languages)):
         if count:
             words[word.condition] = word
             frequencies[word.condition] = count
@@ -93,22 +97,38 @@ def search(
     return tuple(found[:limit])
 
 
-def _count(db: PostgresDatabase, condition: str) -> int:
-    # Counting stops at a common word
+def _count(db: PostgresDatabase, words: Sequence[_Word]) -> Iterator[tuple[_Word, int]]:
+    """In how many messages each word is; counting stops at a common word."""
     query = "SELECT search_count(%s::tsquery, %s)"
-    return int(db.value(query, (condition, MOST_RANKED + 1)))
+    with db.together():
+        asked = [db.execute(query, (word.condition, MOST_RANKED + 1)) for word in words]
+        counts = [cursor.fetchall() for cursor in asked]
+    for word, [(count,)] in zip(words, counts, strict=True):
+        yield word, int(count)
 
 
-def _any_form(db: PostgresDatabase, term: str, languages: tuple[str, ...]) -> _Word:
-    """A word in any of its forms in the index."""
-    prefix = same_beginning(term, languages)
-    if prefix is None:
-        # A word with an apostrophe is several in the index
-        parts = tuple(tokens(term))
-        return _Word(parts, _join(" & ", parts))
-    found = db.execute("SELECT search_vocabulary(%s, %s)", (prefix, MOST_FORMS))
-    forms = forms_to_find(term, (other for (other,) in found), languages)
-    return _Word(forms, _join(" | ", forms))
+def _any_forms(
+    db: PostgresDatabase, terms: Sequence[str], languages: tuple[str, ...]
+) -> list[_Word]:
+    """Each word in any of its forms in the index."""
+    query = "SELECT search_vocabulary(%s, %s)"
+    prefixes = [same_beginning(term, languages) for term in terms]
+    with db.together():
+        asked = [
+            None if prefix is None else db.execute(query, (prefix, MOST_FORMS))
+            for prefix in prefixes
+        ]
+        found = [() if cursor is None else cursor.fetchall() for cursor in asked]
+    words: list[_Word] = []
+    for term, prefix, others in zip(terms, prefixes, found, strict=True):
+        if prefix is None:
+            # A word with an apostrophe is several in the index
+            parts = tuple(tokens(term))
+            words.append(_Word(parts, _join(" & ", parts)))
+        else:
+            forms = forms_to_find(term, (other for (other,) in others), languages)
+            words.append(_Word(forms, _join(" | ", forms)))
+    return words
 
 
 def _join(operator: str, phrases: tuple[str, ...]) -> str:

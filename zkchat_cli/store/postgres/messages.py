@@ -5,13 +5,15 @@ is found (`message_index`).
 from collections.abc import Sequence
 from typing import Any
 
+from psycopg import Cursor
+
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models.conversations import ConversationOverview
 from zkchat_cli.models.messages import ZkChatMessage, branch_to, is_chat
 from zkchat_cli.store import codec, rows
 from zkchat_cli.store.note_uses import note_uses
 from zkchat_cli.store.postgres import message_index
-from zkchat_cli.store.postgres.conversations import ConversationRow
+from zkchat_cli.store.postgres.conversations import SEQ_OF_ID, ConversationRow
 from zkchat_cli.store.postgres.postgres_connection import PostgresDatabase, clean_value
 
 _MOST_TOKENS = 1_000_000_000
@@ -27,7 +29,6 @@ _INSERT = f"""
     SELECT %(seq)s, %(owner)s, {", ".join(_COLUMNS)}
     FROM unnest({_ARRAYS}) WITH ORDINALITY AS added ({", ".join(_COLUMNS)}, place)
     ORDER BY place
-    RETURNING seq, id
 """
 _UPDATE = """
     UPDATE message SET
@@ -39,7 +40,10 @@ _UPDATE = """
     WHERE seq = %(seq)s
 """
 _ADD_MENTIONS = """
-    INSERT INTO mention VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
+    INSERT INTO mention
+    SELECT seq, conversation_seq, owner, %s, %s, %s, %s, %s FROM message
+    WHERE id = %s AND owner = %s
+    ON CONFLICT DO NOTHING
 """
 
 
@@ -52,11 +56,18 @@ def insert(db: PostgresDatabase, row: ConversationRow, added: Sequence[ZkChatMes
         values = _from_message(message)
         for name in _COLUMNS:
             columns[name].append(clean_value(values[name]))
-    stored = db.execute(_INSERT, columns | row._asdict()).fetchall()
-    seqs = {id_: seq for seq, id_ in stored}
-    numbered = {seqs[id_]: message for id_, message in zip(columns["id"], added, strict=True)}
-    _add_mentions(db, row, numbered)
-    message_index.add(db, row, {seq: message.content for seq, message in numbered.items()})
+    db.execute(_INSERT, columns | row._asdict())
+    _add_mentions(db, row, added)
+    message_index.add(db, row, {message.id: message.content for message in added})
+
+
+def ask_for(db: PostgresDatabase, conversation_id: str, message_id: str) -> Cursor[Any]:
+    """The row of a message, for `update`; nobody else changes it until the transaction ends."""
+    query = f"""
+        SELECT seq, {", ".join(rows.MESSAGE)} FROM message
+        WHERE id = %s AND conversation_seq = {SEQ_OF_ID} FOR NO KEY UPDATE
+    """
+    return db.execute(query, (message_id, conversation_id))
 
 
 def update(
@@ -64,17 +75,14 @@ def update(
     conversation: ConversationRow,
     conversation_id: str,
     message: ZkChatMessage,
+    asked: Cursor[Any],
     *,
     with_status: bool = False,
 ) -> None:
-    """Store the fields of a message that are not its words. Raises StoreError if the conversation
-    has no such message.
+    """Store the fields of a message that are not its words; its row was asked for by `ask_for`.
+    Raises StoreError if the conversation has no such message.
     """
-    found = db.execute(
-        f"SELECT seq, {', '.join(rows.MESSAGE)} FROM message WHERE id = %s AND "
-        "conversation_seq = %s FOR NO KEY UPDATE",
-        (message.id, conversation.seq),
-    ).fetchone()
+    found = asked.fetchone()
     if found is None:
         raise StoreError(
             f"The message {message.id} is not in conversation {conversation_id}",
@@ -93,7 +101,7 @@ def update(
     }
     db.execute(_UPDATE, values)
     db.execute("DELETE FROM mention WHERE message_seq = %s", (seq,))
-    _add_mentions(db, conversation, {seq: message})
+    _add_mentions(db, conversation, [message])
 
 
 def give_up_pending(db: PostgresDatabase, conversation_seq: int, message_id: str | None) -> None:
@@ -174,13 +182,12 @@ def _from_message(message: ZkChatMessage) -> dict[str, Any]:
 
 
 def _add_mentions(
-    db: PostgresDatabase, row: ConversationRow, numbered: dict[int, ZkChatMessage]
+    db: PostgresDatabase, row: ConversationRow, stored: Sequence[ZkChatMessage]
 ) -> None:
-    """Store the notes that questions and answers with these numbers reference and cite."""
-    db.executemany(
-        _ADD_MENTIONS,
-        [(seq, *row, *use) for seq, message in numbered.items() for use in note_uses(message)],
-    )
+    """Store the notes that these questions and answers reference and cite."""
+    for message in stored:
+        uses = note_uses(message)
+        db.executemany(_ADD_MENTIONS, [(*use, message.id, row.owner) for use in uses])
 
 
 def stored_states(db: PostgresDatabase, conversation_seq: int) -> dict[str, str]:

@@ -74,7 +74,7 @@ def upgrade(connection: PostgresConnection, layouts: Sequence[Migration] = MIGRA
     """
     newest = len(layouts)
     shown = connection.address.shown
-    with connection.writing("be set up") as db:
+    with connection.writing("be set up", scripts=True) as db:
         db.execute("SELECT pg_advisory_xact_lock(%s)", (_UPGRADE_LOCK,))
         layout = stored_layout(db)
         if layout is None:

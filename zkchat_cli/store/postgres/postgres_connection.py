@@ -4,7 +4,7 @@ import hashlib
 import select
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from time import monotonic
 from typing import Any
@@ -61,6 +61,12 @@ class PostgresDatabase:
         # Without parameters, `%` is only a sign
         values = _clean(parameters) if parameters else None
         return self._connection.execute(sql.SQL(query), values)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Statements in the block wait for an answer only where it is read."""
+        with self._connection.pipeline():
+            yield
 
     def value(self, query: str, parameters: Parameters = ()) -> Any:
         """The only column of the only row."""
@@ -147,22 +153,20 @@ class PostgresConnection:
             yield PostgresDatabase(self._open())
 
     @contextmanager
-    def writing(self, action: str) -> Iterator[PostgresDatabase]:
-        """The same in one transaction."""
+    def writing(self, action: str, *, scripts: bool = False) -> Iterator[PostgresDatabase]:
+        """The same in one transaction; with `scripts` for several statements in one text."""
         with self._lock, translate_errors(self.address.shown, action):
             connection = self._open()
             try:
-                with connection.transaction():
+                with _transaction(connection, scripts=scripts) as database:
                     if self._is_impatient:
-                        connection.execute(f"SET LOCAL lock_timeout = '{_REPEATED_LOCK_TIMEOUT}'")
-                    database = PostgresDatabase(connection)
+                        database.execute(f"SET LOCAL lock_timeout = '{_REPEATED_LOCK_TIMEOUT}'")
                     yield database
             except psycopg.Error as e:
                 self._is_impatient = is_locked(e)
                 raise
             self._is_impatient = False
             self._own_changes += 1
-            _tell_others(connection, database.changed)
 
     @contextmanager
     def snapshot(self, action: str) -> Iterator[PostgresDatabase]:
@@ -257,16 +261,36 @@ class PostgresConnection:
             listener(changed)
 
 
-def _tell_others(connection: psycopg.Connection[Any], changed: set[str]) -> None:
-    """Tell what was changed, in a transaction of its own: the server ends transactions that notify
-    one after the other, and each would wait until those before it are on the disk. If that fails,
-    others see the change when they look.
+@contextmanager
+def _transaction(
+    connection: psycopg.Connection[Any], *, scripts: bool
+) -> Iterator[PostgresDatabase]:
+    """A transaction in which statements wait for an answer only where it is read: a turn takes 6
+    round trips instead of 25.
     """
-    if changed:
-        names = "; ".join(f"NOTIFY {CHANNEL}, '{name}'" for name in sorted(changed))
-        statements = f"BEGIN; SET LOCAL synchronous_commit = off; {names}; COMMIT"
-        with suppress(psycopg.Error):
-            connection.execute(sql.SQL(statements), prepare=False)
+    database = PostgresDatabase(connection)
+    try:
+        with nullcontext() if scripts else connection.pipeline():
+            database.execute("BEGIN")
+            yield database
+            database.execute("COMMIT")
+            _tell_others(database)
+    except BaseException:
+        if not connection.closed:
+            connection.rollback()
+        raise
+
+
+def _tell_others(db: PostgresDatabase) -> None:
+    """Tell what was changed, in a transaction of its own: the server ends transactions that notify
+    one after the other, and each would wait until those before it are on the disk.
+    """
+    if db.changed:
+        db.execute("BEGIN")
+        db.execute("SET LOCAL synchronous_commit = off")
+        for name in sorted(db.changed):
+            db.execute("SELECT pg_notify(%s, %s)", (CHANNEL, name))
+        db.execute("COMMIT")
 
 
 def is_alive(connection: psycopg.Connection[Any]) -> bool:

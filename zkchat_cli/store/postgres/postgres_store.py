@@ -136,13 +136,13 @@ class PostgresStore(SessionStore):
     def rename(self, conversation_id: str, title: str) -> None:
         with self.connection.writing("rename a conversation") as db:
             db.tell(conversation_id)
-            row = conversations.lock(db, conversation_id)
+            row = conversations.lock(db, conversation_id).row
             conversations.update(db, row.seq, "title = %s", title)
 
     def move_head(self, conversation_id: str, message_id: str | None) -> None:
         with self.connection.writing("move in a conversation") as db:
             db.tell(conversation_id)
-            row = conversations.lock(db, conversation_id)
+            row = conversations.lock(db, conversation_id).row
             conversations.update(db, row.seq, "head_id = %s", message_id)
 
     def delete(self, *conversation_ids: str) -> None:
@@ -159,13 +159,14 @@ class PostgresStore(SessionStore):
     def add(self, conversation_id: str, message: ZkChatMessage) -> str | None:
         with self.connection.writing("store a message") as db:
             db.tell(conversation_id)
-            row = conversations.lock(db, conversation_id)
-            head = conversations.read(db, conversation_id).head_id
+            locked = conversations.lock(db, conversation_id)
+            row = locked.row
             # A parent that is still pending was given up by its process
             messages.give_up_pending(db, row.seq, message.parent_id)
             messages.insert(db, row, [message])
-            conversations.update(db, row.seq, _HEAD, message.id, message.timestamp)
-        return head
+            values = (message.id, message.timestamp)
+            conversations.update(db, row.seq, _HEAD, *values, has_texts=locked.has_question)
+        return locked.head_id
 
     def commit(
         self,
@@ -181,24 +182,29 @@ class PostgresStore(SessionStore):
     ) -> None:
         with self.connection.writing("store a turn") as db:
             db.tell(conversation_id)
-            row = conversations.lock(db, conversation_id)
-            messages.update(db, row, conversation_id, user, with_status=True)
+            # Asked together, and read afterwards
+            lock = conversations.ask_for_lock(db, conversation_id)
+            question = messages.ask_for(db, conversation_id, user.id)
+            pieces = sent_prompts.ask_for_pieces(db, conversation_id, sent)
+            locked = conversations.read_lock(db, conversation_id, lock)
+            row = locked.row
+            messages.update(db, row, conversation_id, user, question, with_status=True)
             messages.insert(db, row, answer)
             head = answer[-1].id if answer else user.id
+            values = (head, updated_at, title)
             assignments = f"{_HEAD}, title = coalesce(title, %s)"
-            conversations.update(db, row.seq, assignments, head, updated_at, title)
-            sent_prompts.write(db, row, sent)
-            if facts_used:
-                vault = conversations.read(db, conversation_id).vault
-                facts.record_access(db, vault, facts_used, updated_at)
+            conversations.update(db, row.seq, assignments, *values, has_texts=locked.has_title)
+            facts.record_access(db, locked.vault, facts_used, updated_at)
             sent_prompts.set_calibrations(db, calibrations)
+            sent_prompts.write(db, row, sent, pieces)
 
     def mark(self, conversation_id: str, changed: Iterable[ZkChatMessage]) -> None:
         with self.connection.writing("update a message") as db:
             db.tell(conversation_id)
-            row = conversations.lock(db, conversation_id)
+            row = conversations.lock(db, conversation_id).row
             for message in changed:
-                messages.update(db, row, conversation_id, message)
+                stored = messages.ask_for(db, conversation_id, message.id)
+                messages.update(db, row, conversation_id, message, stored)
 
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         with self.connection.reading("read a conversation") as db:
@@ -266,14 +272,14 @@ class PostgresStore(SessionStore):
     def compact(self, conversation_id: str, compaction: Compaction) -> None:
         with self.connection.writing("store a summary") as db:
             db.tell(conversation_id)
-            compactions.insert(db, conversations.lock(db, conversation_id), compaction)
+            compactions.insert(db, conversations.lock(db, conversation_id).row, compaction)
 
     def undo_compaction(
         self, conversation_id: str, compaction_id: str | None = None
     ) -> Compaction | None:
         with self.connection.writing("take a summary back") as db:
             db.tell(conversation_id)
-            row = conversations.lock(db, conversation_id)
+            row = conversations.lock(db, conversation_id).row
             return compactions.undo(db, row.seq, compaction_id)
 
     def compactions(self, conversation_id: str, *, undone: bool = False) -> tuple[Compaction, ...]:

@@ -22,13 +22,13 @@ def restore(db: PostgresDatabase, archive: ConversationArchive) -> int:
         # The head is set when its message is stored
         empty = archive.conversation.model_copy(update={"head_id": None})
         conversations.insert(db, empty)
-    row = conversations.lock(db, id_)
+    row = conversations.lock(db, id_).row
     known = conversations.read(db, id_)
     _check_vault(archive, known)
     added, changed = _add_messages(db, row, archive)
     _add_compactions(db, row, archive)
     if archive.prompts is not None:
-        sent_prompts.write_archive(db, row, archive.prompts, None if is_new else changed)
+        sent_prompts.write_archive(db, row, id_, archive.prompts, None if is_new else changed)
     if added and _continues(archive, known):
         conversations.update(
             db,
@@ -61,7 +61,8 @@ def _add_messages(
         if message.id in stored and rows.has_ended_since(message, stored[message.id])
     ]
     for message in ended:
-        messages.update(db, row, archive.conversation.id, message, with_status=True)
+        stored_row = messages.ask_for(db, archive.conversation.id, message.id)
+        messages.update(db, row, archive.conversation.id, message, stored_row, with_status=True)
     messages.insert(db, row, new)
     return AddedMessages(len(new), {message.id for message in (*new, *ended)})
 

@@ -62,7 +62,7 @@ _TABLES = """
         checksum bigint,  -- a conversation without one waits for the end of its transaction
         indexed_messages bigint NOT NULL DEFAULT 0,
         indexed_words bigint NOT NULL DEFAULT 0,
-        UNIQUE (owner, id),
+        UNIQUE (id, owner),
         UNIQUE (seq, owner)
     );
     CREATE INDEX conversation_vault ON conversation (owner, vault, changed_at DESC);
@@ -95,7 +95,7 @@ _TABLES = """
         -- What the conversation's figures are made of
         is_chat boolean NOT NULL DEFAULT false,
         tokens bigint NOT NULL DEFAULT 0 CHECK (tokens BETWEEN 0 AND 1000000000),
-        UNIQUE (owner, id),
+        UNIQUE (id, owner),
         FOREIGN KEY (conversation_seq, owner) REFERENCES conversation (seq, owner)
             ON DELETE CASCADE
     );
@@ -110,7 +110,7 @@ _TABLES = """
         last_id text,
         undone smallint NOT NULL DEFAULT 0,
         packed bytea NOT NULL,
-        UNIQUE (owner, id),
+        UNIQUE (id, owner),
         FOREIGN KEY (conversation_seq, owner) REFERENCES conversation (seq, owner)
             ON DELETE CASCADE
     );

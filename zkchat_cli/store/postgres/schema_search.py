@@ -17,7 +17,9 @@ SEARCH = """
         FOREIGN KEY (conversation_seq, owner) REFERENCES conversation (seq, owner)
             ON DELETE CASCADE
     );
-    CREATE INDEX message_index_words ON message_index USING gin (words);
+    -- A search reads what waits to be sorted in as well, from its beginning to its end
+    CREATE INDEX message_index_words ON message_index USING gin (words)
+        WITH (gin_pending_list_limit = 512);
     CREATE INDEX message_index_conversation ON message_index (conversation_seq);
 
     CREATE TABLE vocabulary (
@@ -28,9 +30,11 @@ SEARCH = """
 
     CREATE FUNCTION message_index_scope() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-        NEW.words := ts_delete(
-            NEW.words, ARRAY(SELECT lexeme FROM unnest(NEW.words) WHERE lexeme ~ '^[@#]')
-        ) || array_to_tsvector(ARRAY['@' || md5(NEW.owner), '#' || NEW.conversation_seq]);
+        IF NEW.words @@ '''@'':* | ''#'':*'::tsquery THEN
+            RAISE EXCEPTION 'the scope of a message is not the client''s to say';
+        END IF;
+        NEW.words := NEW.words
+            || array_to_tsvector(ARRAY['@' || md5(NEW.owner), '#' || NEW.conversation_seq]);
         RETURN NEW;
     END $$;
     CREATE TRIGGER message_index_scope BEFORE INSERT ON message_index
@@ -52,41 +56,59 @@ SEARCH = """
     REFERENCING NEW TABLE AS added_row
     FOR EACH STATEMENT EXECUTE FUNCTION message_index_counts();
 
-    CREATE FUNCTION search_scope() RETURNS tsquery LANGUAGE sql STABLE AS $$
-        SELECT string_agg(quote_literal(lexeme), '|')::tsquery FROM (
-            SELECT '@' || md5(me()) AS lexeme
-            UNION ALL
-            SELECT '#' || conversation_seq FROM share
-            WHERE with_user IN (me(), '*') AND owner <> me()
-        ) AS lexemes
-    $$;
+    CREATE FUNCTION search_scope() RETURNS tsquery LANGUAGE plpgsql STABLE AS $$
+    BEGIN
+        RETURN (
+            SELECT string_agg(quote_literal(lexeme), '|')::tsquery FROM (
+                SELECT '@' || md5(me()) AS lexeme
+                UNION ALL
+                SELECT '#' || conversation_seq FROM share
+                WHERE with_user IN (me(), '*') AND owner <> me()
+            ) AS lexemes
+        );
+    END $$;
 
+    -- These functions are in PL/pgSQL, so a connection plans their queries once. They walk through
+    -- the index, whatever statistics say of the table.
     CREATE FUNCTION search_count(wanted tsquery, most integer) RETURNS bigint
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = zkchat, pg_temp AS $$
-        SELECT count(*) FROM (
-            SELECT 1 FROM message_index WHERE words @@ (wanted && search_scope()) LIMIT most
-        ) AS found
-    $$;
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = zkchat, pg_temp SET enable_seqscan = off AS $$
+    DECLARE
+        scoped tsquery := wanted && search_scope();
+    BEGIN
+        RETURN (
+            SELECT count(*) FROM (
+                SELECT 1 FROM message_index WHERE words @@ scoped LIMIT most
+            ) AS found
+        );
+    END $$;
 
     -- The words that begin with a prefix, of messages that the caller sees
     CREATE FUNCTION search_vocabulary(prefix text, most integer) RETURNS SETOF text
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = zkchat, pg_temp AS $$
-        SELECT term FROM vocabulary
-        WHERE term >= prefix AND term < prefix || chr(1114111) AND owner = me()
-        UNION
-        SELECT term FROM vocabulary
-        WHERE term >= prefix AND term < prefix || chr(1114111)
-            AND owner IN (
-                SELECT share.owner FROM share
-                WHERE with_user IN (me(), '*') AND share.owner <> me()
-            )
-            AND EXISTS (
-                SELECT 1 FROM message_index
-                WHERE words @@ (search_scope() && quote_literal(term)::tsquery)
-            )
-        ORDER BY term
-        LIMIT most
-    $$;
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = zkchat, pg_temp SET enable_seqscan = off AS $$
+    DECLARE
+        last text := prefix || chr(1114111);
+        mine text := me();
+        scope tsquery := search_scope();
+    BEGIN
+        RETURN QUERY
+            SELECT term FROM vocabulary
+            WHERE owner = mine AND term >= prefix AND term < last
+            UNION
+            SELECT term FROM vocabulary
+            WHERE owner IN (
+                    SELECT share.owner FROM share
+                    WHERE with_user IN (mine, '*') AND share.owner <> mine
+                )
+                AND term >= prefix AND term < last
+                AND EXISTS (
+                    SELECT 1 FROM message_index
+                    WHERE words @@ (scope && quote_literal(term)::tsquery)
+                )
+            ORDER BY term
+            LIMIT most;
+    END $$;
 
     -- The scores of the caller's messages by BM25, with the constants of SQLite's FTS5. `phrases`
     -- are the words that count, `wanted` is the condition; `size` and `mean` are the number of the
@@ -94,29 +116,35 @@ SEARCH = """
     CREATE FUNCTION search_scores(
         wanted tsquery, phrases text[], size double precision, mean double precision
     ) RETURNS TABLE (message_seq bigint, score double precision)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = zkchat, pg_temp AS $$
-        WITH phrase AS (
-            SELECT word, count(*) AS times FROM unnest(phrases) AS word GROUP BY word
-        ), weight AS (
-            SELECT word, times * greatest(
-                ln(greatest(size - hits + 0.5, 0.5) / (hits + 0.5)), 0.000001
-            ) AS idf
-            FROM phrase, LATERAL (
-                SELECT count(*)::double precision AS hits FROM message_index
-                WHERE words @@ (quote_literal(word)::tsquery && search_scope())
-            ) AS counted
-        ), found AS (
-            SELECT message_index.message_seq, length,
-                ts_filter(setweight(words, 'A', phrases), '{a}') AS hits
-            FROM message_index WHERE words @@ (wanted && search_scope())
-        )
-        SELECT found.message_seq, sum(
-            idf * (positions[1] * 2.2)
-                / (positions[1] + 1.2 * (0.25 + 0.75 * length / mean))
-        )
-        FROM found, unnest(hits) AS hit JOIN weight ON weight.word = hit.lexeme
-        GROUP BY found.message_seq
-    $$;
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
+    SET search_path = zkchat, pg_temp SET enable_seqscan = off AS $$
+    DECLARE
+        scope tsquery := search_scope();
+        scoped tsquery := wanted && scope;
+    BEGIN
+        RETURN QUERY
+            WITH phrase AS (
+                SELECT word, count(*) AS times FROM unnest(phrases) AS word GROUP BY word
+            ), weight AS MATERIALIZED (
+                SELECT word, times * greatest(
+                    ln(greatest(size - hits + 0.5, 0.5) / (hits + 0.5)), 0.000001
+                ) AS idf
+                FROM phrase, LATERAL (
+                    SELECT count(*)::double precision AS hits FROM message_index
+                    WHERE words @@ (quote_literal(word)::tsquery && scope)
+                ) AS counted
+            ), found AS (
+                SELECT message_index.message_seq AS seq, length,
+                    ts_filter(setweight(words, 'A', phrases), '{a}') AS hits
+                FROM message_index WHERE words @@ scoped
+            )
+            SELECT found.seq, sum(
+                idf * (positions[1] * 2.2)
+                    / (positions[1] + 1.2 * (0.25 + 0.75 * length / mean))
+            )
+            FROM found, unnest(hits) AS hit JOIN weight ON weight.word = hit.lexeme
+            GROUP BY found.seq;
+    END $$;
 
     -- Deletes the words that only these conversations of the caller have
     CREATE FUNCTION forget_words(seqs bigint[]) RETURNS void

@@ -3,6 +3,9 @@ and `calibration`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from psycopg import Cursor
 
 from zkchat_cli.models.archive import ArchivedCall, ArchivedPrompts
 from zkchat_cli.models.messages import ZkChatMessage
@@ -10,7 +13,7 @@ from zkchat_cli.models.prompts import Calibration, PromptMessage, PromptTool, Se
 from zkchat_cli.store import rows
 from zkchat_cli.store.port import PromptArchive
 from zkchat_cli.store.postgres import compactions
-from zkchat_cli.store.postgres.conversations import ConversationRow
+from zkchat_cli.store.postgres.conversations import SEQ_OF_ID, ConversationRow
 from zkchat_cli.store.postgres.messages import to_message
 from zkchat_cli.store.postgres.postgres_connection import PostgresConnection, PostgresDatabase
 from zkchat_cli.store.prompt_documents import (
@@ -35,9 +38,13 @@ _INSERT = """
     INSERT INTO prompt (conversation_seq, owner, question_seq, body)
     VALUES (%s, %s, (SELECT seq FROM message WHERE id = %s AND conversation_seq = %s), %s)
 """
-_FIND_PIECES = "SELECT hash, seq FROM piece WHERE conversation_seq = %s AND hash = ANY (%s)"
-_INSERT_PIECE = """
-    INSERT INTO piece (conversation_seq, owner, hash, body) VALUES (%s, %s, %s, %s) RETURNING seq
+_FIND_PIECES = f"""
+    SELECT hash, seq FROM piece WHERE conversation_seq = {SEQ_OF_ID} AND hash = ANY (%s)
+"""
+_INSERT_PIECES = """
+    INSERT INTO piece (conversation_seq, owner, hash, body)
+    SELECT %s, %s, hash, body FROM unnest(%s::bytea[], %s::bytea[]) AS added (hash, body)
+    RETURNING hash, seq
 """
 _QUESTION = """
     SELECT message.conversation_seq, message.owner, message.seq FROM message
@@ -77,13 +84,36 @@ def set_calibrations(db: PostgresDatabase, calibrations: Mapping[str, Calibratio
     db.executemany(_SET_CALIBRATION, values)
 
 
-def write(db: PostgresDatabase, row: ConversationRow, sent: Sequence[SentPrompt]) -> None:
-    """Store the prompts of a turn, inside the caller's transaction."""
-    prompts = [each.prompt for each in sent]
+class AskedPieces(NamedTuple):
+    """The pieces of prompts by their identities, and the rows of those that are stored."""
+
+    documents: dict[int, PieceDocument]
+    stored: Cursor[Any]
+
+
+def ask_for_pieces(
+    db: PostgresDatabase, conversation_id: str, sent: Sequence[SentPrompt]
+) -> AskedPieces:
+    """Ask which pieces of these prompts are stored, for `write`."""
     every: list[_Piece] = []
-    for prompt in prompts:
-        every += [*prompt.messages, *prompt.tools]
-    numbers = _store_pieces(db, row, every)
+    for each in sent:
+        every += [*each.prompt.messages, *each.prompt.tools]
+    return _ask_for_pieces(db, conversation_id, every)
+
+
+def _ask_for_pieces(
+    db: PostgresDatabase, conversation_id: str, pieces: Sequence[_Piece]
+) -> AskedPieces:
+    documents = {id(piece): PieceDocument.of(piece) for piece in pieces}
+    digests = {document.digest for document in documents.values()}
+    return AskedPieces(documents, db.execute(_FIND_PIECES, (conversation_id, [*digests])))
+
+
+def write(
+    db: PostgresDatabase, row: ConversationRow, sent: Sequence[SentPrompt], pieces: AskedPieces
+) -> None:
+    """Store the prompts of a turn, inside the caller's transaction."""
+    numbers = _store_pieces(db, row, pieces)
     for each in sent:
         messages = [numbers[id(message)] for message in each.prompt.messages]
         tools = [numbers[id(tool)] for tool in each.prompt.tools]
@@ -93,6 +123,7 @@ def write(db: PostgresDatabase, row: ConversationRow, sent: Sequence[SentPrompt]
 def write_archive(
     db: PostgresDatabase,
     row: ConversationRow,
+    conversation_id: str,
     prompts: ArchivedPrompts,
     questions: set[str] | None = None,
 ) -> None:
@@ -102,7 +133,8 @@ def write_archive(
     calls = [call for call in prompts.calls if questions is None or call.question_id in questions]
     if not calls:
         return
-    numbers = _store_pieces(db, row, [*prompts.messages, *prompts.tools])
+    every: list[_Piece] = [*prompts.messages, *prompts.tools]
+    numbers = _store_pieces(db, row, _ask_for_pieces(db, conversation_id, every))
     for call in calls:
         messages = [numbers[id(prompts.messages[n])] for n in call.messages]
         tools = [numbers[id(prompts.tools[n])] for n in call.tools]
@@ -121,16 +153,11 @@ def _insert(
 
 
 def _store_pieces(
-    db: PostgresDatabase, row: ConversationRow, pieces: Sequence[_Piece]
+    db: PostgresDatabase, row: ConversationRow, pieces: AskedPieces
 ) -> dict[int, int]:
     """Store the pieces that are new. Returns the numbers of all, by their identities."""
-    documents = {id(piece): PieceDocument.of(piece) for piece in pieces}
-    digests = {document.digest for document in documents.values()}
-    if not digests:
-        return {}
-    stored: dict[bytes, int] = {
-        bytes(digest): seq for digest, seq in db.execute(_FIND_PIECES, (row.seq, [*digests]))
-    }
+    documents = pieces.documents
+    stored: dict[bytes, int] = {bytes(digest): seq for digest, seq in pieces.stored}
     texts = StoredTexts(db, row.seq)
     texts.load(
         id_
@@ -138,10 +165,14 @@ def _store_pieces(
         if document.digest not in stored
         for id_ in document.source_ids
     )
-    for document in documents.values():
-        if document.digest not in stored:
-            values = (*row, document.digest, document.body(texts))
-            stored[document.digest] = db.value(_INSERT_PIECE, values)
+    new = {
+        document.digest: document.body(texts)
+        for document in documents.values()
+        if document.digest not in stored
+    }
+    if new:
+        added = db.execute(_INSERT_PIECES, (*row, [*new], [*new.values()]))
+        stored |= {bytes(digest): seq for digest, seq in added}
     return {identity: stored[document.digest] for identity, document in documents.items()}
 
 

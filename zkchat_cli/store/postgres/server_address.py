@@ -55,7 +55,8 @@ def read_address(url: str, user: str, *, allow_insecure: bool) -> ServerAddress:
         parameters["sslmode"] = _require_tls(shown, parameters, allow_insecure=allow_insecure)
     options = [str(parameters.get("options") or ""), f"-c search_path={SCHEMA},pg_temp"]
     options += [f"-c lock_timeout={LOCK_TIMEOUT}s", f"-c statement_timeout={_STATEMENT_TIMEOUT}s"]
-    options.append("-c idle_in_transaction_session_timeout=60s")
+    # Compiling a plan takes longer than any statement of ours
+    options += ["-c idle_in_transaction_session_timeout=60s", "-c jit=off"]
     if user:
         options.append(f"-c zkchat.user={_escape_option(user)}")
     parameters["options"] = " ".join(options).strip()

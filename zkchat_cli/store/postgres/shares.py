@@ -18,6 +18,7 @@ _UNSHARE = """
 _SHARE_FACT = """
     UPDATE fact SET shared = %s
     WHERE owner = me() AND vault = %s AND key = %s AND ended_at IS NULL
+    RETURNING seq
 """
 _LIST = """
     SELECT nullif(with_user, '*'), may_write FROM share WHERE conversation_seq = %s
@@ -50,7 +51,8 @@ class PostgresSharing(ConversationSharing):
 
     def share_fact(self, vault: str, key: str, *, shared: bool) -> bool:
         with self._connection.writing("share a fact") as db:
-            return db.execute(_SHARE_FACT, (shared, self._names.stored(vault), key)).rowcount > 0
+            values = (shared, self._names.stored(vault), key)
+            return db.execute(_SHARE_FACT, values).fetchone() is not None
 
     def shared_with(self, conversation_id: str) -> tuple[SharedWith, ...]:
         with self._connection.reading("read with whom a conversation is shared") as db:
