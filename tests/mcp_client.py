@@ -12,6 +12,7 @@ from httpx2 import AsyncClient
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.mcpserver import MCPServer
 
 
 class Refused(Exception):
@@ -55,6 +56,15 @@ def connected_by_pipe(
     parameters = StdioServerParameters(command=command[0], args=command[1:], env=env)
     with start_blocking_portal() as portal:
         client = Client(stdio_client(parameters, errlog=log), **options)
+        with portal.wrap_async_context_manager(client):
+            yield NoteClient(client, portal)
+
+
+@contextmanager
+def connected_in_memory(server: MCPServer[Any], **options: Any) -> Iterator[NoteClient]:
+    """A client of a server in this process."""
+    with start_blocking_portal() as portal:
+        client = Client(server, **options)
         with portal.wrap_async_context_manager(client):
             yield NoteClient(client, portal)
 

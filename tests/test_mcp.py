@@ -25,7 +25,6 @@ import pytest
 from conftest import FORK_SERVER, NOTES, Program, fork_server_address, write_notes
 from mcp import Client, MCPError
 from mcp_client import NoteClient, Refused, connected_by_http, connected_by_pipe
-from mcp_types import ElicitResult, PromptReference, ResourceTemplateReference
 
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.mcp.calls import run_in_thread
@@ -195,37 +194,6 @@ def test_search_conversations_finds_what_was_said_since_the_server_started(serve
     assert roles == {"user", "assistant"}
 
 
-# resources and prompts
-
-
-def test_a_note_is_a_resource_and_its_path_is_completed(client: NoteClient) -> None:
-    reference = ResourceTemplateReference(uri="note://{+path}")
-    completion = client.run("complete", reference, {"name": "path", "value": "combin"}).completion
-    assert completion.values == ["Queries/Combining.md"]
-    [content] = client.run("read_resource", f"note://{completion.values[0]}").contents
-    assert (
-        content.text + "\n" == NOTES["Queries/Combining.md"]
-        and content.mime_type == "text/markdown"
-    )
-
-
-def test_the_prompts_have_the_question_and_the_draft(client: NoteClient) -> None:
-    assert [prompt.name for prompt in client.run("list_prompts").prompts] == [
-        "ask-notes",
-        "check-draft",
-    ]
-    [message] = client.run("get_prompt", "ask-notes", {"question": "why limit?"}).messages
-    assert "why limit?" in message.content.text and "verify_quotations" in message.content.text
-    [message] = client.run("get_prompt", "check-draft", {"draft": "a draft"}).messages
-    assert "<draft>\na draft\n</draft>" in message.content.text
-    assert (
-        client.run(
-            "complete", PromptReference(name="ask-notes"), {"name": "question", "value": "w"}
-        ).completion.values
-        == []
-    )
-
-
 def test_a_whole_number_may_be_written_in_other_ways(client: NoteClient) -> None:
     one = client.call("search_notes", query="filters", limit=1)
     for written in ("1", 1.0, "1.0"):
@@ -289,22 +257,11 @@ def test_a_wrong_call_is_answered_with_a_sentence(
     assert str(refused.value).startswith(sentence)
 
 
-def test_an_unknown_tool_and_a_missing_argument_of_a_prompt_are_errors(client: NoteClient) -> None:
+def test_an_unknown_tool_is_an_error(client: NoteClient) -> None:
     with pytest.raises(
         MCPError, match=r"There is no tool delete_all\. The tools are search_notes, "
     ):
         client.call("delete_all")
-    with pytest.raises(MCPError, match="ask-notes: Missing required arguments"):
-        client.run("get_prompt", "ask-notes", {})
-
-
-@pytest.mark.parametrize(
-    "uri", ["note://../secret.md", "note:///etc/passwd", "note://Nothing.md", "file:///etc/passwd"]
-)
-def test_an_unknown_resource_is_an_error(client: NoteClient, uri: str) -> None:
-    with pytest.raises(MCPError) as refused:
-        client.run("read_resource", uri)
-    assert "root:" not in str(refused.value)
 
 
 # connections
@@ -625,77 +582,3 @@ def test_a_port_that_is_taken_is_an_error(zkchat: Program, address: str) -> None
     port = address.rpartition(":")[2].partition("/")[0]
     done = zkchat("mcp", "--http", port)
     assert (done.exit_status, f"port {port} on 127.0.0.1 cannot be used" in done.err) == (2, True)
-
-
-# changes of notes
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_change_is_shown_to_the_user_and_made_when_accepted(tmp_path: Path, mode: str) -> None:
-    asked = []
-    answers = iter(["accept", "decline"])
-
-    async def answer(_: Any, question: Any) -> ElicitResult:
-        asked.append(question.message)
-        return ElicitResult(action=next(answers), content={"approve": True})
-
-    with serving(tmp_path, "--unsafe", mode=mode, elicitation_callback=answer) as server:
-        made = server.client.call("append_to_note", path="Compost", text="Turn it twice a year.")
-        assert made == {
-            "done": "append to Garden/Compost.md",
-            "note": None,
-            "paths": ["Garden/Compost.md"],
-        }
-        compost = server.program.vault / "Garden" / "Compost.md"
-        assert compost.read_text().endswith("Turn it twice a year.\n")
-        with pytest.raises(Refused, match="declined by the user: nothing was changed"):
-            server.client.call("move_note_to_trash", path="Compost")
-        assert compost.exists()
-        with pytest.raises(Refused, match="create_note needs content"):
-            server.client.call("create_note", path="New.md", content="")
-    assert len(asked) == 2 and "+Turn it twice a year." in asked[0]
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_only_true_in_the_field_of_the_form_is_a_yes(tmp_path: Path, mode: str) -> None:
-    forms: list[Any] = [
-        {"approve": False},
-        {"approve": "true"},
-        {"approve": 1},
-        {"yes": True},
-        {},
-        None,
-    ]
-    asked = []
-
-    async def answer(_: Any, question: Any) -> ElicitResult:
-        asked.append(question.requested_schema)
-        return ElicitResult(action="accept", content=forms[0])
-
-    with serving(tmp_path, "--unsafe", mode=mode, elicitation_callback=answer) as server:
-        while forms:
-            with pytest.raises(Refused):
-                server.client.call("create_note", path="New.md", content="text")
-            assert not (server.program.vault / "New.md").exists(), forms[0]
-            del forms[0]
-        forms = [{"approve": True}]
-        server.client.call("create_note", path="New.md", content="text")
-    assert asked[0]["properties"]["approve"]["type"] == "boolean"
-    assert asked[0]["required"] == ["approve"]
-
-
-def test_a_change_that_is_too_long_for_a_form_is_refused_unasked(tmp_path: Path) -> None:
-    async def answer(*_: Any) -> ElicitResult:
-        raise AssertionError("nobody can read that much")
-
-    with serving(tmp_path, "--unsafe", elicitation_callback=answer) as server:
-        with pytest.raises(Refused, match="too large to be shown for approval"):
-            server.client.call("create_note", path="New.md", content="word " * 30_000)
-        assert not (server.program.vault / "New.md").exists()
-
-
-def test_without_a_way_to_ask_the_user_nothing_is_changed(tmp_path: Path) -> None:
-    with serving(tmp_path, "--unsafe") as server:
-        with pytest.raises((MCPError, Refused), match="elicitation"):
-            server.client.call("create_note", path="New.md", content="text")
-        assert not (server.program.vault / "New.md").exists()

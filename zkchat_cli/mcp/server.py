@@ -1,11 +1,12 @@
-"""The server: the tools, resources and prompts of a vault. The official SDK speaks the protocol in
-all its revisions.
+"""The server: the tools, resources, prompts and the skill of a vault. The official SDK speaks the
+protocol in all its revisions.
 
-The tools are those of `tools.served`; `write_tools` adds those that change notes. We also decide
-how errors are reported: a refusal is one sentence that the client's model can act on, and a defect
-is one line on standard error, without a traceback. Clients reach the server over standard input and
-output, or several over HTTP (`http_server`). Tools run in threads of the SDK, several at the same
-time; before each call the index is refreshed.
+The tools are those of `tools.served`; `write_tools` adds those that change notes. The notes are
+resources (`resources`), and so is the skill (`skills`). We also decide how errors are reported: a
+refusal is one sentence that the client's model can act on, and a defect is one line on standard
+error, without a traceback. Clients reach the server over standard input and output, or several over
+HTTP (`http_server`). Tools run in threads of the SDK, several at the same time; before each call
+the index is refreshed.
 """
 
 import functools
@@ -13,27 +14,31 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import anyio
 from mcp import types
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.request_state import RequestStateSecurity
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from zkchat_cli import __version__
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line, value_problem
+from zkchat_cli.mcp.cache_hints import CACHE_HINTS
 from zkchat_cli.mcp.calls import run_in_thread
 from zkchat_cli.mcp.lenient_messages import read_again
+from zkchat_cli.mcp.prompts import ask_notes, verify_draft
+from zkchat_cli.mcp.resources import NoteResources
+from zkchat_cli.mcp.skill_file import read_skill_file
+from zkchat_cli.mcp.skills import SkillsExtension
 from zkchat_cli.mcp_client.converted_messages import ConvertedMessages
-from zkchat_cli.text.fences import fence
 from zkchat_cli.text.numbers import read_whole_number
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools import load_served_tools
 from zkchat_cli.tools.base import ToolArgumentError
-from zkchat_cli.tools.served.read_note import read_note
 from zkchat_cli.tools.served_tool import ServedTool, ServedVault
 
 INSTRUCTIONS = (
@@ -45,19 +50,9 @@ INSTRUCTIONS = (
 READ_ONLY = types.ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-ASK_NOTES = (
-    "Answer this question from my notes: {question}\n\n"
-    "Search them with search_notes, more than once if necessary, and read what you need with "
-    "read_note. Cite each statement as path:line. Quote exactly, and check your answer with "
-    "verify_quotations before you show it. If my notes do not say it, say so."
-)
-CHECK_DRAFT = (
-    "Check the quotations of this draft with verify_quotations. List each one that is not "
-    "verified with its note, its lines and the nearest wording, and propose the correction. "
-    "Then name statements without a source for which search_notes finds one."
-)
-MOST_COMPLETIONS = 100
 PROGRESS_SECONDS = 0.1
+# How long a client may carry the state of a question. An answer to it must come sooner
+STATE_SECONDS = 3600.0
 # Most characters of an error
 LONGEST_PROBLEM = 500
 _log = logging.getLogger(__name__)
@@ -69,12 +64,18 @@ class NoteServer(MCPServer[Any]):
     """
 
     def __init__(self, served: ServedVault) -> None:
+        skill = read_skill_file()
         super().__init__(
             "zkchat",
             title=f"Notes: {served.vault.name}",
             instructions=INSTRUCTIONS,
             version=__version__,
             log_level="WARNING",
+            extensions=[SkillsExtension(skill)],
+            cache_hints=CACHE_HINTS,
+            request_state_security=RequestStateSecurity.ephemeral(ttl=STATE_SECONDS),
+            # Nobody watches the files, so nothing could be reported to those who listen
+            subscriptions=False,
         )
         self._served = served
         tools = load_served_tools()
@@ -87,24 +88,22 @@ class NoteServer(MCPServer[Any]):
                 description=tool.description,
                 annotations=READ_ONLY,
             )
-        self.resource(
-            "note://{+path}",
-            name="note",
-            title="A note",
-            description="The text of a note by its path.",
-            mime_type="text/markdown",
-        )(self._read_resource)
-        self.completion()(self._complete_path)  # type: ignore[no-untyped-call]  # not typed by the SDK
+        resources = NoteResources(served, skill, self._refresh)
+        answer = self._lowlevel_server.add_request_handler
+        answer("resources/list", types.PaginatedRequestParams, resources.list_resources)
+        answer("resources/templates/list", types.PaginatedRequestParams, resources.list_templates)
+        answer("resources/read", types.ReadResourceRequestParams, resources.read)
+        answer("completion/complete", types.CompleteRequestParams, resources.complete)
         self.prompt(
             "ask-notes",
             title="Answer from the notes",
             description="Answer a question from the notes, with sources.",
         )(ask_notes)
         self.prompt(
-            "check-draft",
-            title="Check a draft",
-            description="Verify the quotations of a draft against the notes.",
-        )(check_draft)
+            "verify-draft",
+            title="Verify a draft",
+            description="Verify the quotations of a draft, or of a note, against the notes.",
+        )(self._verify_draft)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -159,40 +158,16 @@ class NoteServer(MCPServer[Any]):
         except ValueError as e:
             raise MCPError(types.INVALID_PARAMS, truncate(f"{name}: {e}.", 300)) from None
 
-    async def _read_resource(self, path: str) -> str:
-        """The text of a note, with a line that says how to get the rest of a long one."""
-        try:
-            await self._refresh()
-            note = await anyio.to_thread.run_sync(read_note, self._served, path)
-        except ZkchatError as e:
-            raise ResourceNotFoundError(on_one_line(e.message, e.hint)) from None
-        if not note["more"]:
-            return note["text"]
-        return (
-            f"{note['text']}\n\n[{note['relative_path']} has {note['lines']} lines. "
-            f"{note['more']} The tool is read_note.]"
-        )
-
-    async def _complete_path(
+    async def _verify_draft(
         self,
-        ref: types.PromptReference | types.ResourceTemplateReference,
-        argument: types.CompletionArgument,
-        _: types.CompletionContext | None,
-    ) -> types.Completion | None:
-        """Paths of notes that begin like the argument of the note resource."""
-        if not isinstance(ref, types.ResourceTemplateReference) or argument.name != "path":
-            return None
+        draft: Annotated[str, Field(description="A text with quotations, or the path of a note.")],
+    ) -> str:
+        """The prompt with the draft, or with the note that it names."""
         try:
             await self._refresh()
-            found = await anyio.to_thread.run_sync(
-                self._served.vault.complete, argument.value, MOST_COMPLETIONS
-            )
+            return await run_in_thread(functools.partial(verify_draft, self._served, draft))
         except ZkchatError as e:
             raise MCPError(types.INVALID_PARAMS, on_one_line(e.message, e.hint)) from None
-        return types.Completion(
-            values=list(dict.fromkeys(each.path for each in found)),
-            has_more=len(found) == MOST_COMPLETIONS,
-        )
 
     async def _refresh(self, context: Context[Any, Any] | None = None) -> None:
         """Update the index in a thread.
@@ -209,16 +184,6 @@ class NoteServer(MCPServer[Any]):
                 anyio.from_thread.run(context.report_progress, done, total, "Indexing the notes")
 
         await anyio.to_thread.run_sync(self._served.refresh, report)
-
-
-def ask_notes(question: str) -> str:
-    """The prompt that answers a question from the notes."""
-    return ASK_NOTES.format(question=question)
-
-
-def check_draft(draft: str) -> str:
-    """The prompt that has the quotations of a draft verified."""
-    return f"{CHECK_DRAFT}\n\n{fence('draft', draft)}"
 
 
 def _function_of_client(tool: ServedTool, served: ServedVault) -> Callable[..., Any]:

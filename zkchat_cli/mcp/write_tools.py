@@ -1,23 +1,25 @@
 """The tools of the chat that change notes, for other programs. Their client shows each change to
-the user, who accepts or declines it.
+the user, who accepts or declines it (`change_approval`). What is made is the change that was shown.
 """
 
 import inspect
+from functools import partial
 from typing import Annotated, Any, TypedDict
 
+import anyio
 from mcp import types
-from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.resolve import Elicit, Resolve
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import Field
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.mcp.change_approval import ChangeApproval
 from zkchat_cli.mcp.server import NoteServer
 from zkchat_cli.memory.memory_paths import MemoryPaths
 from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.tools import load_tools
 from zkchat_cli.tools.base import Tool, read_parameters
-from zkchat_cli.vault.edit.approval import DECLINED, mark_memory_file
+from zkchat_cli.vault.edit.approval import mark_memory_file
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
 
@@ -26,20 +28,9 @@ CHANGES_NOTES = types.ToolAnnotations(
 )
 # Most characters of a change that a client can be expected to show
 LONGEST_DIFF = 100_000
-
-
-def _is_true(answer: object) -> bool:
-    return answer is True
-
-
-class Approval(BaseModel):
-    """The form that the user gets. Only `true` in its field is a yes: clients also send forms that
-    the user has not filled in, and pydantic would read "yes" and 1 as true.
-    """
-
-    approve: Annotated[bool, BeforeValidator(_is_true)] = Field(
-        title="Make this change", description="Whether to make the change that is shown."
-    )
+# Changes that can be taken back, the last first
+MOST_KEPT = 50
+TAKE_BACK = "Take back the last change that was made here. The user is asked first."
 
 
 class ChangeMade(TypedDict):
@@ -48,55 +39,96 @@ class ChangeMade(TypedDict):
     paths: tuple[str, ...]
 
 
-def add_write_tools(server: NoteServer, vault: Vault, memory_paths: MemoryPaths) -> None:
-    """Add the tools that change notes to a server. A change of a file in `memory_paths` is shown
-    with a warning.
+def add_write_tools(
+    server: NoteServer,
+    vault: Vault,
+    memory_paths: MemoryPaths,
+    approval: ChangeApproval | None = None,
+) -> None:
+    """Add the tools that change notes to a server, and one that takes the last change back. A
+    change of a file in `memory_paths` is shown with a warning.
     """
+    editing = _ApprovedEditing(vault, memory_paths, approval or ChangeApproval())
     for tool in load_tools(unsafe=True):
         if tool.writes:
-            _add_write_tool(server, tool, vault, memory_paths)
+            _add_write_tool(server, tool, editing)
+    server.add_tool(
+        editing.take_back, name="undo_change", description=TAKE_BACK, annotations=CHANGES_NOTES
+    )
 
 
-def _add_write_tool(
-    server: NoteServer, tool: Tool, vault: Vault, memory_paths: MemoryPaths
-) -> None:
-    """The proposal and the question are resolvers of the SDK, because the newest revision of the
-    protocol asks in the answer to a call, and older ones during it. What is made is the change that
-    was shown: the question is asked again if the note has changed meanwhile.
-    """
+class _ApprovedEditing:
+    """Makes proposed changes after the user has accepted them, and knows how to take them back."""
 
-    def propose(**arguments: Any) -> Change:
-        change = tool.call(arguments, vault).change
+    def __init__(self, vault: Vault, memory_paths: MemoryPaths, approval: ChangeApproval) -> None:
+        self._vault = vault
+        self._memory_paths = memory_paths
+        self._approval = approval
+        self._made: list[Change] = []
+
+    async def call(
+        self, tool: Tool, arguments: dict[str, Any], context: Context[Any, Any]
+    ) -> ChangeMade | types.InputRequiredResult:
+        """Make the change that a tool proposes, or ask about it first. Raises ToolError with the
+        reason if it is not made.
+        """
+        output = await anyio.to_thread.run_sync(partial(tool.call, arguments, self._vault))
+        change = output.change
         assert change is not None
-        if len(change.diff) > LONGEST_DIFF:
-            raise VaultError(
-                f"{change.summary}: too large to be shown for approval",
-                "Make it in `zkchat chat --unsafe`.",
-            )
-        return mark_memory_file(change, memory_paths.first_among(change.paths))
+        made = await self._make(change, context)
+        if not isinstance(made, types.InputRequiredResult):
+            self._made = [*self._made[1 - MOST_KEPT :], change]
+        return made
 
-    def ask(change: Annotated[Change, Resolve(propose)]) -> Elicit[Approval]:
-        shown = (
-            f"Change your notes: {reveal_invisible(change.summary)}?",
-            change.note,
-            reveal_invisible(change.diff),
+    async def take_back(self, context: Context[Any, Any]) -> ChangeMade | types.InputRequiredResult:
+        """Make the change that undoes the last one, or ask about it first. Raises ToolError."""
+        if not self._made:
+            raise ToolError("There is no change to take back since the server was started.")
+        last = self._made[-1]
+        change = await anyio.to_thread.run_sync(self._vault.editor.reverse, last)
+        made = await self._make(change, context)
+        if not isinstance(made, types.InputRequiredResult):
+            self._made.remove(last)
+        return made
+
+    async def _make(
+        self, change: Change, context: Context[Any, Any]
+    ) -> ChangeMade | types.InputRequiredResult:
+        marked = mark_memory_file(change, self._memory_paths.first_among(change.paths))
+        decision = await self._approval.ask(context, _question(marked))
+        if isinstance(decision, types.InputRequiredResult):
+            return decision
+        if not decision.allowed:
+            raise ToolError(f"{decision.reason}.")
+        # A cancelled call waits until this is done: half a change is no change
+        await anyio.to_thread.run_sync(self._vault.editor.apply, change)
+        return {"done": marked.summary, "note": marked.note or None, "paths": marked.paths}
+
+
+def _question(change: Change) -> str:
+    """A change as the user is shown it. Raises VaultError if nobody could read it."""
+    if len(change.diff) > LONGEST_DIFF:
+        raise VaultError(
+            f"{change.summary}: too large to be shown for approval",
+            "Make it in `zkchat chat --unsafe`.",
         )
-        return Elicit("\n\n".join(filter(None, shown)), Approval)
+    shown = (
+        f"Change your notes: {reveal_invisible(change.summary)}?",
+        change.note,
+        reveal_invisible(change.diff),
+    )
+    return "\n\n".join(filter(None, shown))
 
-    def make(
-        *,
-        change: Annotated[Change, Resolve(propose)],
-        answer: Annotated[ElicitationResult[Approval], Resolve(ask)],
-        **_: Any,
-    ) -> ChangeMade:
-        if not isinstance(answer, AcceptedElicitation) or not answer.data.approve:
-            raise ToolError(f"{DECLINED.reason}.")
-        vault.editor.apply(change)
-        return {"done": change.summary, "note": change.note or None, "paths": change.paths}
 
-    described = _described_parameters(tool)
-    for function in (propose, make):
-        _add_parameters(function, described)
+def _add_write_tool(server: NoteServer, tool: Tool, editing: _ApprovedEditing) -> None:
+    """Add a tool under the name and with the arguments that it has in the chat."""
+
+    async def make(
+        *, context: Context[Any, Any], **arguments: Any
+    ) -> ChangeMade | types.InputRequiredResult:
+        return await editing.call(tool, arguments, context)
+
+    _add_parameters(make, _described_parameters(tool))
     server.add_tool(make, name=tool.name, description=tool.description, annotations=CHANGES_NOTES)
 
 

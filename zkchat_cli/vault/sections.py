@@ -85,17 +85,46 @@ def matching_headings(name: str, markup: "Markup") -> "Iterator[Heading]":
 
 
 def _heading_with_slug(wanted: str, markup: "Markup") -> "Heading | None":
-    """The heading that GitHub gives this slug: of its words without punctuation, with hyphens, and
-    with a number if another heading above has the same.
+    """The heading with this slug."""
+    for named in _slugs(markup):
+        if named.slug == wanted.lower():
+            return named.heading
+    return None
+
+
+class _NamedHeading(NamedTuple):
+    slug: str
+    heading: "Heading"
+
+
+def _slugs(markup: "Markup") -> Iterator[_NamedHeading]:
+    """The headings with the slugs that GitHub gives them: their words without punctuation, with
+    hyphens, and with a number if another heading above has the same.
     """
     seen: Counter[str] = Counter()
     for heading in markup.headings:
         words = to_plain_text(heading.text).lower()
         slug = _NOT_IN_A_SLUG.sub("", words).replace(" ", "-")
-        if wanted.lower() == (f"{slug}-{seen[slug]}" if seen[slug] else slug):
-            return heading
+        yield _NamedHeading(f"{slug}-{seen[slug]}" if seen[slug] else slug, heading)
         seen[slug] += 1
-    return None
+
+
+def heading_names(markup: "Markup") -> Iterator[str]:
+    """The names under which a link finds the headings of a note, in order: their texts; for one
+    that has the text of another above it, its slug. A heading that no such name finds is left out.
+    """
+    texts = {_fold(heading.text) for heading in markup.headings}
+    seen: set[str] = set()
+    for slug, heading in _slugs(markup):
+        text = _fold(heading.text)
+        is_first = text not in seen
+        seen.add(text)
+        if not text:
+            continue
+        if is_first and "#" not in heading.text:
+            yield heading.text
+        elif _fold(slug) not in texts or (is_first and _fold(slug) == text):
+            yield slug
 
 
 def _is_below(heading: "Heading", names: Sequence[str]) -> bool:

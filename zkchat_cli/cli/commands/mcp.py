@@ -28,7 +28,6 @@ COMMAND = command_group("Serve the notes to other programs over the Model Contex
 TOKEN_VARIABLE = "ZKCHAT_MCP_TOKEN"
 CLIENTS = ("claude-code", "codex", "cursor", "zed", "vscode")
 NAME = "zkchat"
-SKILL_FILE = Path(__file__).parents[2] / "mcp" / "SKILL.md"
 # Largest file that is read: Claude Code keeps the history of its projects in the file, too
 MAX_BYTES = 50_000_000
 _UNCHANGED = "Nothing was changed. --print shows what to add."
@@ -178,7 +177,10 @@ def install(
     old = "" if print_only else _read_text(target.file)
     files = {target.file: _text_with_server(target.file, target.table, entry, old)}
     if skill:
-        files[target.skill_file] = SKILL_FILE.read_text()
+        # It reads front matter, which no other command here needs
+        from zkchat_cli.mcp.skill_file import read_skill_file
+
+        files[target.skill_file] = read_skill_file().text
     for file, text in files.items():
         if print_only:
             ctx.screen.print(text.rstrip())

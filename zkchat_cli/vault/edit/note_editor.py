@@ -30,6 +30,7 @@ from zkchat_cli.vault.edit.link_rewriter import (
     apply_edits,
     relink,
 )
+from zkchat_cli.vault.edit.remainder import propose_reversal
 from zkchat_cli.vault.edit.transaction import (
     Change,
     FileChange,
@@ -92,6 +93,16 @@ class NoteEditor:
         """`apply` for a proposal about the change in the vault's record, which is then removed."""
         self.journal.recover(record, change)
         return self._refresh_after(change)
+
+    def reverse(self, change: Change) -> Change:
+        """A proposal that takes a change back which was made. A created note goes to the trash, and
+        what somebody has edited since stays; the note says so. Raises VaultError if nothing is
+        left of it.
+        """
+        reversal = propose_reversal(self.root, ChangeRecord("", change.summary, True, change.files))
+        if not reversal.files:
+            raise VaultError(f"{change.summary}: nothing of it is left to take back", reversal.note)
+        return reversal
 
     def _refresh_after(self, change: Change) -> IndexReport | None:
         try:
