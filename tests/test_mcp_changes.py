@@ -160,6 +160,17 @@ def test_a_question_of_an_older_client_that_nobody_answers_ends_the_call(tmp_pat
         assert not (server.vault.root / "New.md").exists()
 
 
+def test_an_older_client_that_fails_to_ask_changes_nothing(tmp_path: Path) -> None:
+    async def fail(*_: Any) -> ElicitResult:
+        raise MCPError(-32603, "the window\x1b[2J is gone")
+
+    with editing(tmp_path, fail, mode="legacy") as server:
+        with pytest.raises(Refused, match="could not ask the user") as refused:
+            server.client.call("create_note", path="New.md", content="text")
+        assert str(refused.value).endswith(": the window\u241b[2J is gone. Nothing was changed.")
+        assert not (server.vault.root / "New.md").exists()
+
+
 def test_a_call_that_is_cancelled_while_the_user_thinks_changes_nothing(tmp_path: Path) -> None:
     asked = anyio.Event()
 

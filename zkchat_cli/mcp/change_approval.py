@@ -19,6 +19,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from mcp.types.version import is_version_at_least
 
+from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.edit.approval import ALLOWED, DECLINED, Decision
 
 # The first revision of the protocol in which the answer to a call may be a question
@@ -26,6 +28,8 @@ ASKS_BY_RESULT = "2026-07-28"
 # A question that nobody has answered by then is a no
 ANSWER_SECONDS = 600.0
 KEY = "approval"
+# Most characters of what a client says about its failure
+LONGEST_PROBLEM = 200
 FORM: types.ElicitRequestedSchema = {
     "type": "object",
     "properties": {
@@ -138,6 +142,11 @@ class ChangeApproval:
                 answer = await context.session.elicit_form(question, FORM, context.request_id)
         except TimeoutError:
             return UNANSWERED
+        except MCPError as e:
+            problem = sanitize_name(truncate(e.message, LONGEST_PROBLEM))
+            raise ToolError(
+                f"The client could not ask the user: {problem}. Nothing was changed."
+            ) from e
         return _decide(answer)
 
 

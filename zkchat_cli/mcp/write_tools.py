@@ -95,7 +95,8 @@ class _ApprovedEditing:
         self, change: Change, context: Context[Any, Any]
     ) -> ChangeMade | types.InputRequiredResult:
         marked = mark_memory_file(change, self._memory_paths.first_among(change.paths))
-        decision = await self._approval.ask(context, _question(marked))
+        question = await anyio.to_thread.run_sync(_question, marked)
+        decision = await self._approval.ask(context, question)
         if isinstance(decision, types.InputRequiredResult):
             return decision
         if not decision.allowed:
