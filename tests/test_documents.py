@@ -116,13 +116,19 @@ def test_every_call_of_zkchat_is_one() -> None:
     root = typer.main.get_command(app.app)
     for call in calls:
         command: Any = root
+        takes_value = False
         for word in re.sub(r"\"[^\"]*\"|'[^']*'|\|.*", " ", call).split()[1:]:
             if word.startswith("-") and word != "-":
-                assert any(
-                    word in (*p.opts, *p.secondary_opts)
+                named = [
+                    parameter
                     for each in (command, root)
-                    for p in each.params
-                ), call
+                    for parameter in each.params
+                    if word in (*parameter.opts, *parameter.secondary_opts)
+                ]
+                assert named, call
+                takes_value = not getattr(named[0], "is_flag", False)
+            elif takes_value:
+                takes_value = False
             elif hasattr(command, "list_commands"):
                 command = command.get_command(typer.Context(command), word)
                 assert command is not None, call

@@ -1,5 +1,7 @@
 """The embedders that the settings name."""
 
+from typing import NamedTuple
+
 from zkchat_cli.app.model_servers import model_config
 from zkchat_cli.app.settings import NO_EMBEDDER
 from zkchat_cli.config.loader import LoadedConfig
@@ -9,6 +11,19 @@ from zkchat_cli.vault.search.embedder import Embedder
 
 # The embedder for languages that the one of the settings does not know
 MULTILINGUAL = "multilingual"
+
+
+class Embedders(NamedTuple):
+    """The embedder that the settings name, and the one for languages that it does not know."""
+
+    main: Embedder | None
+    languages: Embedder | None
+
+
+def open_embedders(loaded: LoadedConfig) -> Embedders:
+    """The embedders that the settings want; several vaults may share them."""
+    main = open_embedder(loaded)
+    return Embedders(main, open_languages_embedder(loaded, main))
 
 
 def open_embedder(loaded: LoadedConfig) -> Embedder | None:

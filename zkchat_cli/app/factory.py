@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from zkchat_cli import tools
 from zkchat_cli.agents import loader as agents
 from zkchat_cli.app.allowed_tools import AllowedTools
-from zkchat_cli.app.embedder_choice import open_embedder, open_languages_embedder
+from zkchat_cli.app.embedder_choice import Embedders, open_embedders
 from zkchat_cli.app.model_servers import available_models, model_config
 from zkchat_cli.app.settings import (
     NO_EMBEDDER,
@@ -64,6 +64,7 @@ from zkchat_cli.vault.edit.approval import (
 )
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
+from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
 if TYPE_CHECKING:
     from zkchat_cli.mcp_client.servers import McpServers
@@ -294,17 +295,22 @@ def new_id() -> str:
     return secrets.token_hex(6)
 
 
-def open_vault(loaded: LoadedConfig) -> Vault:
-    """The vault that the settings name, not scanned yet. Raises VaultError."""
-    embedder = open_embedder(loaded)
+def open_vault(
+    loaded: LoadedConfig, view: VaultView = WHOLE_VAULT, shared: Embedders | None = None
+) -> Vault:
+    """The vault that the settings name, or the part of it in a `view`, not scanned yet; with
+    embedders of its own, or with those that it shares with other vaults. Raises VaultError.
+    """
     settings = loaded.values.vault
+    opened = shared or open_embedders(loaded)
     return Vault.open(
         required_vault_folder(loaded),
         loaded.paths.cache_dir,
         ignore=settings.ignore,
         daily_format=settings.daily_format,
-        embedder=embedder,
-        languages_embedder=open_languages_embedder(loaded, embedder),
+        embedder=opened.main,
+        languages_embedder=opened.languages,
+        view=view,
     )
 
 

@@ -78,7 +78,11 @@ class NoteServer(MCPServer[Any]):
             subscriptions=False,
         )
         self._served = served
-        tools = load_served_tools()
+        tools = [
+            tool
+            for tool in load_served_tools()
+            if served.search_conversations or not tool.reads_conversations
+        ]
         # Tools that work even while the vault is missing
         self._without_notes = {tool.name for tool in tools if not tool.reads_notes}
         for tool in tools:

@@ -41,11 +41,11 @@ class ServedVault:
     """The vault that a server serves. Its tools run in several threads at the same time.
 
     `search_conversations` searches the stored conversations with these notes for words, and returns
-    at most the given number of messages.
+    at most the given number of messages. Without it, clients have no conversations to search.
     """
 
     vault: Vault
-    search_conversations: Callable[[str, int], list[Document]]
+    search_conversations: Callable[[str, int], list[Document]] | None = None
     counter: TokenCounter = field(default_factory=TokenCounter)
     _scanned_at: float = float("-inf")
     _scanning: threading.Lock = field(default_factory=threading.Lock)
@@ -72,16 +72,22 @@ class ServedTool(NamedTuple):
     order: int
     # Whether the vault must exist, and is scanned before a call
     reads_notes: bool = True
+    # Whether it needs the conversations, which not every client may search
+    reads_conversations: bool = False
 
 
 def declare_served_tool(
-    run: Callable[..., Any], *, order: int, reads_notes: bool = True
+    run: Callable[..., Any],
+    *,
+    order: int,
+    reads_notes: bool = True,
+    reads_conversations: bool = False,
 ) -> ServedTool:
     """The tool that a function describes by its docstring and its parameters after the first."""
     # A docstring is wrapped for readers of the code; blank lines separate its paragraphs.
     paragraphs = (inspect.getdoc(run) or "").split("\n\n")
     description = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-    return ServedTool(run.__name__, description, run, order, reads_notes)
+    return ServedTool(run.__name__, description, run, order, reads_notes, reads_conversations)
 
 
 class NoteLinks(TypedDict):

@@ -22,6 +22,7 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.text_decoder import decode, has_mark
+from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
 # Bytes of a note: a larger one would take a minute to index
 LARGEST_NOTE = 10_000_000
@@ -75,9 +76,9 @@ def _unreadable_folder(folder: Path, error: Exception) -> VaultError:
     return VaultError(problem, "Check the path in --vault, ZKCHAT_VAULT or vault.path.")
 
 
-def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
-    """Every note and attachment below `root`. Raises VaultError when `root` cannot be read: its
-    disk may not be mounted.
+def scan(root: Path, ignore: Sequence[str] = (), view: VaultView = WHOLE_VAULT) -> VaultFiles:
+    """Every note and attachment below `root` that is in the `view`. Raises VaultError when `root`
+    cannot be read: its disk may not be mounted.
     """
     files = VaultFiles()
     ignored = _ignore_pattern(ignore)
@@ -88,8 +89,10 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     path = prefix + entry.name
-                    is_left_out = entry.name.startswith(".") or ignored.match(path)
-                    if not is_left_out and _add_entry(entry, path, root, files):
+                    is_left_out = (
+                        entry.name.startswith(".") or ignored.match(path) or not view.leads_to(path)
+                    )
+                    if not is_left_out and _add_entry(entry, path, root, files, view):
                         folders.append((path + "/", entry.path))
         except OSError as e:
             if not prefix:
@@ -98,7 +101,12 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
     return files
 
 
-def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> VaultFiles | None:
+def scan_paths(
+    root: Path,
+    paths: Iterable[str],
+    ignore: Sequence[str] = (),
+    view: VaultView = WHOLE_VAULT,
+) -> VaultFiles | None:
     """The part of a scan with these notes; None if that takes a full scan: another kind of path is
     among them, or the vault is away.
     """
@@ -111,7 +119,7 @@ def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> 
         is_note = replace_surrogates(path) == path and path.lower().endswith(NOTE_SUFFIXES)
         if not is_note or os.path.realpath(file) != file:
             return None
-        is_hidden = _has_hidden_part(path.split("/"))
+        is_hidden = _has_hidden_part(path.split("/")) or not view.allows(path)
         if os.path.isfile(file) and not is_hidden and not ignored.match(path):  # noqa: PTH113
             files.stamps[path] = stamp(os.stat(file))  # noqa: PTH116
     return files
@@ -121,7 +129,9 @@ def _has_hidden_part(parts: Iterable[str]) -> bool:
     return any(part.startswith(".") for part in parts)
 
 
-def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFiles) -> bool:
+def _add_entry(
+    entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFiles, view: VaultView
+) -> bool:
     """Add a note, an attachment or a problem to `files`. Returns whether the entry is a folder to
     scan.
     """
@@ -129,10 +139,12 @@ def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFil
         files.problems[printable(path)] = "not indexed: its name is not UTF-8"
         return False
     try:
-        if entry.is_symlink() and not _is_followed(entry, path, root, files):
+        if entry.is_symlink() and not _is_followed(entry, path, root, files, view):
             return False
         if entry.is_dir():
             return True
+        if not view.allows(path):
+            return False
         if entry.is_file() and path.lower().endswith(NOTE_SUFFIXES):
             files.stamps[path] = stamp(entry.stat())
         elif entry.is_file():
@@ -146,7 +158,9 @@ def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFil
     return False
 
 
-def _is_followed(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFiles) -> bool:
+def _is_followed(
+    entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFiles, view: VaultView
+) -> bool:
     """Whether a symbolic link is one more name of a visible file in the vault; one that leaves it
     is a problem.
     """
@@ -155,7 +169,10 @@ def _is_followed(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultF
         files.problems[printable(path)] = "not followed: a link that leaves the vault"
         return False
     # The notes of a folder are listed elsewhere
-    return not target.is_dir() and not _has_hidden_part(target.relative_to(root).parts)
+    if target.is_dir():
+        return False
+    inside = target.relative_to(root)
+    return not _has_hidden_part(inside.parts) and view.allows(inside.as_posix())
 
 
 def _ignore_pattern(globs: Sequence[str]) -> re.Pattern[str]:
@@ -175,15 +192,17 @@ def _ignore_pattern(globs: Sequence[str]) -> re.Pattern[str]:
     return re.compile("|".join(alternatives))
 
 
-def resolve_inside(root: Path, relative_path: str) -> Path:
+def resolve_inside(root: Path, relative_path: str, view: VaultView = WHOLE_VAULT) -> Path:
     """The real path of `relative_path`, which need not exist. Raises VaultError for anything
-    outside of the vault or hidden.
+    outside of the vault or hidden, and FileNotFoundError for what is not in the `view`, whether or
+    not it exists.
     """
     name = short_path(relative_path)
     hint = "Give a path in the vault, such as `Folder/Note.md`."
     path = PurePath(relative_path)
     if path.anchor or ".." in path.parts or path.parts[:1] == ("~",):
         raise VaultError(f"{name} leads out of the vault", hint)
+    _require_visible(path, view)
     try:
         if any(len(os.fsencode(part)) > LONGEST_NAME for part in path.parts):
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
@@ -200,7 +219,23 @@ def resolve_inside(root: Path, relative_path: str) -> Path:
             f"{name} is hidden, and hidden files are not read",
             "Notes are in folders without a leading dot.",
         )
+    _require_visible(real.relative_to(root), view)
     return real
+
+
+def _require_visible(path: PurePath, view: VaultView) -> None:
+    if not view.allows(path.as_posix()):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+
+def is_file_inside(root: Path, relative_path: str, view: VaultView = WHOLE_VAULT) -> bool:
+    """Whether there is a file at this path that is in the `view`. Raises VaultError for anything
+    outside of the vault or hidden.
+    """
+    try:
+        return os.path.isfile(resolve_inside(root, relative_path, view))  # noqa: PTH113
+    except FileNotFoundError:
+        return False
 
 
 def _resolve(root: Path, path: PurePath) -> Path:
@@ -212,13 +247,12 @@ def _resolve(root: Path, path: PurePath) -> Path:
     return (root / path).resolve() if has_links else root / path
 
 
-def read_text(root: Path, relative_path: str) -> str:
+def read_text(root: Path, relative_path: str, view: VaultView = WHOLE_VAULT) -> str:
     """The whole text of a text file in the vault, which may contain NUL if it is a note. Raises
     VaultError.
     """
-    file = resolve_inside(root, relative_path)
     try:
-        raw = read_file(file, LARGEST_NOTE)
+        raw = read_file(resolve_inside(root, relative_path, view), LARGEST_NOTE)
     except (OSError, ValueError) as e:
         # The vault may be on a disk that is not mounted
         resolve_root(root)

@@ -1,6 +1,5 @@
 """The notes as their files are now, whatever the index knows."""
 
-import os
 import posixpath
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -17,6 +16,7 @@ from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.index.values import LinkRow, make_chunk
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.sections import LineSpan, find_section, missing_section
+from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
 if TYPE_CHECKING:
     from zkchat_cli.text.moment_formats import MomentFormat
@@ -28,20 +28,21 @@ LONGEST_LINE = 5_000
 
 @dataclass(frozen=True, slots=True)
 class NoteReader:
-    """Reads files below `root`; paths are relative to it with `/`. `suggest_names` gives the
-    nearest names for an error.
+    """Reads files below `root` that are in the `view`; paths are relative to it with `/`.
+    `suggest_names` gives the nearest names for an error.
     """
 
     root: Path
     suggest_names: Callable[[str], list[str]]
     # The formats of the names of daily notes
     formats: tuple["MomentFormat", ...] = ()
+    view: VaultView = WHOLE_VAULT
 
     def read(self, relative_path: str) -> str:
         """The text of a note or another text file. Raises VaultError for what is missing,
         unreadable, too large or not in the vault.
         """
-        return filesystem.read_text(self.root, relative_path)
+        return filesystem.read_text(self.root, relative_path, self.view)
 
     def read_if_there(self, relative_path: str) -> str | None:
         """The text of a note; None if `read` would raise an error."""
@@ -61,7 +62,7 @@ class NoteReader:
         # 5 ms, and the budget bar comes first
         from zkchat_cli.vault import note_parser
 
-        if not os.path.isfile(filesystem.resolve_inside(self.root, relative_path)):  # noqa: PTH113
+        if not filesystem.is_file_inside(self.root, relative_path, self.view):
             raise self.missing_note(relative_path)
         relative_path = posixpath.normpath(relative_path)
         return note_parser.parse_note(relative_path, self.read(relative_path), self.formats)

@@ -41,6 +41,7 @@ from zkchat_cli.vault.search.embedding_thread import EmbeddingJob, EmbeddingThre
 from zkchat_cli.vault.search.ensemble import SemanticEnsemble
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.sections import chunk_headings
+from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
 if TYPE_CHECKING:
     from zkchat_cli.text.moment_formats import MomentFormat
@@ -69,9 +70,17 @@ class _NamesAtATime(NamedTuple):
     completer: NoteCompleter
 
 
+def _index_name(root: Path, view: VaultView) -> str:
+    """The name of an index file, which no other vault and no other view has."""
+    named = os.fsencode(root)
+    if not view.is_whole:
+        named += repr((sorted(view.folders), sorted(view.excluded))).encode()
+    return f"{blake2b(named, digest_size=16).hexdigest()}.db"
+
+
 class Vault:
-    """One folder of notes. Paths are relative to it with `/`. Threads may share it; questions are
-    answered one at a time.
+    """One folder of notes, or the part of it that is in the `view`. Paths are relative to it with
+    `/`. Threads may share it; questions are answered one at a time.
 
     `reader` reads notes as their files are now, `graph` follows links, `catalog` lists notes by
     folder, tag and date, `semantic` (None without an embedder) searches by meaning, and
@@ -87,14 +96,16 @@ class Vault:
         languages: SemanticEnsemble | None = None,
         today: Callable[[], date] = date.today,
         formats: tuple["MomentFormat", ...] = (),
+        view: VaultView = WHOLE_VAULT,
     ) -> None:
         self.root = root
+        self.view = view
         self.name = root.name or str(root)
         self.index_file = index_file
         self._index = index
         self._today = today
         # Beside the index: changes of notes while they are made
-        self.journal = ChangeJournal(root, index_file.with_suffix(".changes"))
+        self.journal = ChangeJournal(root, index_file.with_suffix(".changes"), view)
         # Beside the index: what a model has written about notes
         self.summaries_file = index_file.with_suffix(".summaries.jsonl")
         self.journal.finish_own()
@@ -106,7 +117,7 @@ class Vault:
         self._ensemble = languages
         self.semantic = languages or semantic
         self._resolver = LinkResolver(index, self.search if semantic else None)
-        self.reader = NoteReader(root, self._resolver.suggest_names, formats)
+        self.reader = NoteReader(root, self._resolver.suggest_names, formats, view)
         self.graph = NoteGraph(index, self.reader, self._resolver, self.search)
         self.catalog = NoteCatalog(root, index, today)
 
@@ -121,16 +132,17 @@ class Vault:
         embedder: Embedder | None = None,
         languages_embedder: Embedder | None = None,
         today: Callable[[], date] = date.today,
+        view: VaultView = WHOLE_VAULT,
     ) -> "Vault":
         """The vault in `folder`, with its index below `cache_dir`. Raises VaultError for a folder
-        that is missing or cannot be read. `daily_format` is that of the names of daily notes.
+        that is missing or cannot be read. `daily_format` is that of the names of daily notes. Each
+        `view` has an index of its own.
         """
         root = filesystem.resolve_root(folder)
-        digest = blake2b(os.fsencode(root), digest_size=16).hexdigest()
-        index_file = cache_dir / "index" / f"{digest}.db"
+        index_file = cache_dir / "index" / _index_name(root, view)
         formats = find_daily_formats(root, daily_format)
         storage = SqliteIndexStorage(index_file, "\n".join(each.written for each in formats))
-        index = IndexManager(root, storage, ignore, formats)
+        index = IndexManager(root, storage, ignore, formats, view)
         semantic = None
         if embedder:
             vectors = SqliteVectorStore(index_file.with_suffix(".vectors.db"), embedder)
@@ -139,14 +151,14 @@ class Vault:
         if semantic and languages_embedder:
             vectors = SqliteVectorStore(index_file.with_suffix(".languages.db"), languages_embedder)
             ensemble = SemanticEnsemble(semantic, languages_embedder, vectors, index)
-        return cls(root, index, index_file, semantic, ensemble, today, formats)
+        return cls(root, index, index_file, semantic, ensemble, today, formats, view)
 
     @cached_property
     def editor(self) -> "NoteEditor":
         """Proposes and makes changes of the notes."""
         from zkchat_cli.vault.edit.note_editor import NoteEditor  # 5 ms that only changes need
 
-        return NoteEditor(self.root, self._index, self.refresh, self.journal)
+        return NoteEditor(self.root, self._index, self.refresh, self.journal, self.view)
 
     def close(self) -> None:
         """Stop computing vectors, and close the index and the vectors."""
@@ -342,7 +354,7 @@ class Vault:
         Raises VaultError if there is none.
         """
         text = replace_surrogates(text.strip())
-        if os.path.isfile(filesystem.resolve_inside(self.root, text)):  # noqa: PTH113
+        if filesystem.is_file_inside(self.root, text, self.view):
             return FileLocation(posixpath.normpath(text), None)
         link = self.resolve(text)
         name = filesystem.short_path(text)

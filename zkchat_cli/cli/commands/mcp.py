@@ -54,7 +54,11 @@ class McpClient(NamedTuple):
     "vault",
     "config_file",
     default=True,
-    examples=["zkchat mcp", "zkchat mcp install claude-code"],
+    examples=[
+        "zkchat mcp",
+        "zkchat mcp install claude-code",
+        "zkchat mcp --http 8080 --token-file tokens.toml",
+    ],
 )
 def serve(
     ctx: CommandContext,
@@ -73,21 +77,32 @@ def serve(
             "--unsafe", help="With tools that change notes; the client asks before each change."
         ),
     ] = False,
+    token_file: Annotated[
+        Path | None,
+        Option(
+            "--token-file",
+            metavar="FILE",
+            help="With --http: a token for each person, and what they may see and change.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the notes to other programs over the Model Context Protocol.
 
     Programs such as Claude Code, Codex and Zed start it and use standard input and output. With
     --http it serves several clients, which need the token that it prints, or that of
-    ZKCHAT_MCP_TOKEN. It needs `pip install 'zkchat[mcp]'`.
+    ZKCHAT_MCP_TOKEN, or one of --token-file. It needs `pip install 'zkchat[mcp]'`.
     """
     if invoked.invoked_subcommand is not None:
         return
     from zkchat_cli.logging_setup import log_to_stderr
 
     log_to_stderr()
+    if token_file is not None:
+        _serve_people(ctx, http, token_file, unsafe=unsafe)
+        return
     with optional_package("the MCP server", "mcp"):
         # These imports load the SDK: more than a second that no other command needs
-        from zkchat_cli.mcp import http_server, server, write_tools
+        from zkchat_cli.mcp import http_server, people, server, write_tools
     from zkchat_cli.memory.memory_paths import MemoryPaths
     from zkchat_cli.memory.project import memory_file_names
     from zkchat_cli.tools.served_tool import ServedVault
@@ -115,11 +130,49 @@ def serve(
         given = os.environ.get(TOKEN_VARIABLE)
         token = secrets.token_urlsafe(24)
         shown = f"the token of {TOKEN_VARIABLE}" if given else f"the token {token}"
+        owner = people.Person(
+            "owner", people.digest_token((given or token).encode()), requests_per_second=None
+        )
         http_server.serve_http(
-            notes,
+            lambda: [owner],
+            lambda _: notes,
             http,
-            given or token,
             lambda address: ctx.screen.remark(f"{address} with {shown}"),
+        )
+
+
+def _serve_people(ctx: CommandContext, port: int | None, token_file: Path, *, unsafe: bool) -> None:
+    """Serve the people of a token file over HTTP."""
+    if port is None:
+        raise UsageError("--token-file needs --http", "Add --http PORT; 0 takes a free one.")
+    if unsafe:
+        raise UsageError(
+            "--unsafe and --token-file cannot be combined",
+            "The token file says who may write: write = true.",
+        )
+    if os.environ.get(TOKEN_VARIABLE):
+        raise UsageError(
+            f"{TOKEN_VARIABLE} and --token-file cannot be combined",
+            f"The token file has the tokens. Unset {TOKEN_VARIABLE}.",
+        )
+    with optional_package("the MCP server", "mcp"):
+        # See serve
+        from zkchat_cli.mcp import http_server
+        from zkchat_cli.mcp.people import PeopleFile
+        from zkchat_cli.mcp.shared_vault import SharedVault
+    tokens = PeopleFile(token_file)
+    with ctx.open_vault() as vault:
+        for person in tokens.people():
+            for folder in (*person.view.folders, *person.view.excluded):
+                if not (vault.root / folder).exists():
+                    ctx.screen.warn(f"{person.name}: the vault has no {folder}")
+    names = ", ".join(person.name for person in tokens.people())
+    with SharedVault(ctx.config) as shared:
+        http_server.serve_http(
+            tokens.people,
+            shared.server_of,
+            port,
+            lambda address: ctx.screen.remark(f"{address} with the tokens of {names}"),
         )
 
 
@@ -127,7 +180,8 @@ def _search_conversations(
     loaded: "LoadedConfig", vault: str, query: str, limit: int
 ) -> list[dict[str, Any]]:
     """The messages of the stored conversations with a vault that have the words. The store is
-    opened for each search: it may not exist yet when the server starts.
+    opened for each search: it may not exist yet when the server starts. Calls run at the same time
+    in several threads, and each has its own store.
     """
     from zkchat_cli.app.stores import open_configured
     from zkchat_cli.views.stored_items import search_result_document

@@ -19,7 +19,10 @@ def search_conversations(
     limit: Annotated[int, Field(ge=1, le=MOST_MESSAGES)] = 10,
 ) -> MessagesFound:
     """Search what the user and zkchat said about these notes in stored conversations."""
+    assert served.search_conversations
     return {"results": served.search_conversations(query, limit)}
 
 
-TOOL = declare_served_tool(search_conversations, order=90, reads_notes=False)
+TOOL = declare_served_tool(
+    search_conversations, order=90, reads_notes=False, reads_conversations=True
+)

@@ -33,6 +33,7 @@ from zkchat_cli.vault.edit.remainder import (
     remove_scratch_files,
 )
 from zkchat_cli.vault.edit.transaction import Change, apply_files
+from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
 # Bytes of the first line of a record
 MAX_HEADER = 10_000
@@ -42,8 +43,8 @@ HOW_TO_RECOVER = "`zkchat vault recover` shows it, and makes the rest or takes i
 
 
 class UnfinishedChange(NamedTuple):
-    """The first line of the vault's copy of a record: its id and what the change is, both empty if
-    the copy is not complete, so that no note was changed yet.
+    """The first line of the vault's copy of a record: its id and what the change is. Both are empty
+    if the copy is not complete, so that no note was changed yet.
     """
 
     id: str
@@ -52,10 +53,13 @@ class UnfinishedChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangeJournal:
-    """The records of changes in one vault: `own_file` beside the index, and one in the vault."""
+    """The records of changes in one vault: `own_file` beside the index, and one in the vault. Who
+    does not have the whole vault in `view` is not told what a change of somebody else was.
+    """
 
     root: Path
     own_file: Path
+    view: VaultView = WHOLE_VAULT
 
     @property
     def vault_file(self) -> Path:
@@ -112,7 +116,7 @@ class ChangeJournal:
             return None
         if header is None:
             return UnfinishedChange("", "")
-        return UnfinishedChange(header.id, header.summary)
+        return UnfinishedChange(header.id, header.summary if self.view.is_whole else "")
 
     def describe_unfinished(self) -> str | None:
         """`unfinished` as a text that says what to do."""

@@ -40,7 +40,12 @@ from zkchat_cli.vault.edit.transaction import (
     path_taken,
     resolve_path,
 )
-from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
+from zkchat_cli.vault.filesystem import (
+    HOW_TO_SEARCH,
+    LARGEST_NOTE,
+    printable,
+    resolve_inside,
+)
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.index.values import LinkRow
 from zkchat_cli.vault.links.wikilinks import (
@@ -55,6 +60,7 @@ from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.sections import matching_headings, missing_section
 from zkchat_cli.vault.text_decoder import other_encoding
+from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
 # Characters of a heading in an error
 MAX_SHOWN_HEADING = 80
@@ -73,13 +79,16 @@ class _LinkPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NoteEditor:
-    """Proposes and applies changes of one vault. Its index must be up to date."""
+    """Proposes and applies changes of one vault, of the notes in the `view` only. Its index must be
+    up to date.
+    """
 
     root: Path
     index: IndexManager
     refresh: Callable[..., IndexReport]
     # Records a change while it is made
     journal: ChangeJournal
+    view: VaultView = WHOLE_VAULT
 
     def apply(self, change: Change) -> IndexReport | None:
         """Make a change; if it raises, nothing of it is made.
@@ -160,7 +169,7 @@ class NoteEditor:
 
     def rename(self, path: str, new_path: str) -> Change:
         """A note at another path, or in another folder if the path ends with `/`; all links of the
-        vault keep their targets.
+        view keep their targets.
         """
         self.refresh()
         path = posixpath.normpath(path)
@@ -192,7 +201,7 @@ class NoteEditor:
     def trash(self, path: str) -> Change:
         """A note in the vault's trash folder, under its own name or the next free one."""
         raw, _ = self._read_note(path, to_move=True)
-        new_path = free_trash_path(self.root, path)
+        new_path = free_trash_path(self.root, path, self.view)
         rows = self.index.ask(lambda index: index.links.links_to(path))
         note = ""
         if rows:
@@ -228,7 +237,13 @@ class NoteEditor:
             path += posixpath.basename(old)
         if not path.lower().endswith(NOTE_SUFFIXES):
             path += ".md" if old is None else PurePosixPath(old).suffix
-        file = resolve_inside(self.root, path)
+        try:
+            file = resolve_inside(self.root, path, self.view)
+        except FileNotFoundError as e:
+            raise VaultError(
+                f"{printable(path)} is not in a folder where you may write",
+                f"You may write in {', '.join(self.view.folders)}.",
+            ) from e
         path = file.relative_to(self.root).as_posix()
         if not _is_linkable(path):
             raise VaultError(
@@ -248,6 +263,8 @@ class NoteEditor:
         """A note's bytes and the parsed note. Raises VaultError if it cannot be edited, or moved: a
         symbolic link is only a name of one.
         """
+        if not self.view.allows(path):
+            raise VaultError(f"there is no note {printable(path)}", HOW_TO_SEARCH)
         file = resolve_path(self.root, path)
         if to_move and (self.root / path).is_symlink():
             raise VaultError(f"{printable(path)} is a link to another file", "Name that one.")

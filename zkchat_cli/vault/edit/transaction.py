@@ -18,6 +18,7 @@ from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.text.words import normalize_line_ends
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
+from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
 # Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them
 TRASH = ".trash"
@@ -142,16 +143,18 @@ def resolve_path(root: Path, relative_path: str) -> Path:
     return root / TRASH / resolve_inside(root, "/".join(parts[1:])).relative_to(root)
 
 
-def free_trash_path(root: Path, path: str) -> str:
+def free_trash_path(root: Path, path: str, view: VaultView = WHOLE_VAULT) -> str:
     """`.trash/Note.md` for `Folder/Note.md`, or the first free one of `.trash/Note 1.md` and so
-    on.
+    on. Who sees a part of the vault gets `.trash/Folder/Note.md`: the name would tell which notes
+    of other folders are in the trash.
     """
     name = PurePosixPath(path)
-    free = f"{TRASH}/{name.name}"
+    folder = TRASH if view.is_whole else f"{TRASH}/{name.parent}"
+    free = f"{folder}/{name.name}"
     for number in count(1):
         if not os.path.lexists(resolve_path(root, free)):
             break
-        free = f"{TRASH}/{name.stem} {number}{name.suffix}"
+        free = f"{folder}/{name.stem} {number}{name.suffix}"
     return free
 
 

@@ -17,6 +17,7 @@ from zkchat_cli.models.notes import IndexReport
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import VaultFiles
 from zkchat_cli.vault.index.values import Progress
+from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
 if TYPE_CHECKING:
     from zkchat_cli.text.moment_formats import MomentFormat
@@ -27,7 +28,9 @@ T = TypeVar("T")
 
 
 class IndexManager:
-    """Threads may share it. The first question opens the index, or builds it."""
+    """Threads may share it. The first question opens the index, or builds it, of the notes in the
+    `view`.
+    """
 
     def __init__(
         self,
@@ -35,11 +38,13 @@ class IndexManager:
         storage: "IndexStorage",
         ignore: Sequence[str] = (),
         formats: tuple["MomentFormat", ...] = (),
+        view: VaultView = WHOLE_VAULT,
     ) -> None:
         self.root = root
         self._storage = storage
         self._ignore = ignore
         self._formats = formats
+        self._view = view
         self._index: NoteIndex | None = None
         self._rebuilt: str | None = None
         # Why the index is in memory, if it is
@@ -169,12 +174,14 @@ class IndexManager:
 
     def _scan_some(self, paths: Collection[str]) -> VaultFiles | None:
         """These files; None if all must be scanned."""
-        return filesystem.scan_paths(self.root, paths, self._ignore)
+        return filesystem.scan_paths(self.root, paths, self._ignore, self._view)
 
     def _scan_all(self) -> VaultFiles:
-        """All files of the vault. Raises VaultError, and deletes the index, if it has no notes."""
-        files = filesystem.scan(self.root, self._ignore)
-        if files.stamps:
+        """All files of the view. Raises VaultError, and deletes the index, if the vault has no
+        notes. A part of a vault may have none yet.
+        """
+        files = filesystem.scan(self.root, self._ignore, self._view)
+        if files.stamps or not self._view.is_whole:
             return files
         self._release()
         # No trace of deleted notes stays in it

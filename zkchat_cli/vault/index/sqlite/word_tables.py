@@ -149,6 +149,9 @@ class WordTables:
     def _sample_languages(self) -> tuple[str, ...]:
         """The languages that some chunks, evenly spread, are written in."""
         [[first, last]] = self._database.rows("SELECT MIN(id), MAX(id) FROM chunks")
+        # A part of a vault may have no notes
+        if first is None:
+            return ()
         step = max(1, (last - first + 1) // SAMPLED_CHUNKS)
         wanted = ",".join(map(str, range(first, last + 1, step)))
         sql = f"SELECT substr(text, 1, {SAMPLED_CHARACTERS}) FROM chunks WHERE id IN ({wanted})"
