@@ -67,6 +67,9 @@ def test_requests_of_a_kind_are_recognized_in_five_languages(kind: str) -> None:
         ("Erkläre mir Quorum", "Quorum"),
         ("explain plan for slow queries", "explain plan for slow queries"),
         ("list comprehension syntax", "list comprehension syntax"),
+        ("what did I write about bees", "bees"),
+        ("was hab ich zu Bienen notiert?", "Bienen"),
+        ("o que eu anotei sobre sono", "sono"),
     ],
 )
 def test_instruction_is_not_searched(message: str, about: str) -> None:
@@ -79,6 +82,18 @@ def test_instruction_is_not_searched(message: str, about: str) -> None:
     "message", ["what is it?", "who is she", "summarize that", "compare them", "", "?", "x" * 500]
 )
 def test_message_that_only_points_to_another_is_a_look_up(message: str) -> None:
+    assert parse_request(message).kind == "lookup"
+
+
+@pytest.mark.parametrize(
+    "message", ["now or never?", "to be or not to be?", "yes or no?", "Deutsch oder Mathe"]
+)
+def test_idiom_is_no_comparison(message: str) -> None:
+    assert parse_request(message).kind == "lookup"
+
+
+@pytest.mark.parametrize("message", ["cuánto cuesta la bicicleta", "quanto custa o aluguel?"])
+def test_common_word_is_no_slip_of_the_fingers(message: str) -> None:
     assert parse_request(message).kind == "lookup"
 
 

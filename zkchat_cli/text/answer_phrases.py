@@ -22,6 +22,8 @@ _WORD_WEIGHT = 4
 # The name of a note says nothing about the language of the question
 _LINK = lazy_pattern(r"\[\[[^\[\]]*\]\]")
 _ELIDED = frozenset("cdjlmnst")
+# Words of task lists in any language
+_TODO = frozenset(("todo", "todos"))
 _REQUEST_WORDS = {
     ENGLISH: "list show notes note links link linked summarize summarise summary outline overview "
     "compare difference table count newest latest recent folder folders tag tags tagged write "
@@ -33,15 +35,19 @@ _REQUEST_WORDS = {
     "bedeutet anleitung schritte seiten dokumente ruckverweise gedicht hallo",
     FRENCH: "notes note liste montre affiche donne trouve resume resumer synthese apercu compare "
     "comparer comparaison difference differences tableau combien nombre liens lien pointent "
-    "dossier dossiers etiquette etiquettes encore suite davantage traduis ecris cree dernieres "
+    "dossier dossiers etiquette etiquettes encore suite davantage traduis ecris cree recette "
+    "dernieres "
     "derniers recentes fiches definition etapes pages poeme",
     SPANISH: "notas nota lista muestra muestrame dame encuentra resume resumen resumir esquema "
+    "enlaza apunta vincula "
     "compara comparar diferencia diferencias tabla cuantas cuantos numero enlaces enlace enlazan "
-    "carpeta carpetas etiqueta etiquetas traduce escribe crea ultimas recientes definicion pasos "
+    "carpeta carpetas etiqueta etiquetas traduce escribe tengo hay crea ultimas "
+    "recientes definicion pasos "
     "paginas poema continua sigue mas",
     PORTUGUESE: "notas nota anotacoes lista liste mostre mostra encontre resuma resumo resumir "
     "compare comparar diferenca diferencas tabela quantas quantos numero links pasta pastas "
-    "etiqueta etiquetas traduza escreva crie ultimas recentes definicao passos paginas poema "
+    "etiqueta etiquetas traduza traduz escreva escreve faz tem tenho crie "
+    "ultimas recentes definicao passos paginas poema "
     "apontam linkam continue mais",
 }
 """Words of requests, which are often all that tells the language of one."""
@@ -56,7 +62,8 @@ _LETTERS = {
 
 class AnswerPhrases(NamedTuple):
     """Sentences and beginnings of sentences. `{known}` and `{missing}` are words of the question,
-    `{why}` is the message of an error, `{name}` a section, `{count}` a number above 0.
+    `{why}` is the message of an error, `{name}` a section, `{count}` a number above 0, `{day}` a
+    date.
     """
 
     from_notes: str
@@ -66,6 +73,7 @@ class AnswerPhrases(NamedTuple):
     nothing_on: str
     nothing_found: str
     nothing_in_period: str
+    unclear_on_day: str
     no_room: str
     search_failed: str
     steps_from: str
@@ -78,7 +86,14 @@ class AnswerPhrases(NamedTuple):
     @property
     def silent(self) -> tuple[str, ...]:
         """Those that say how sure the answer is, and nothing about its subject."""
-        return (self.not_sure, self.partly, self.nothing_on, self.nothing_found)
+        return (
+            self.not_sure,
+            self.partly,
+            self.nothing_on,
+            self.nothing_found,
+            self.nothing_in_period,
+            self.unclear_on_day,
+        )
 
 
 PHRASES = {
@@ -90,6 +105,7 @@ PHRASES = {
         nothing_on="Your notes have nothing on {missing}. Nearest:",
         nothing_found="Nothing in your notes is about this.",
         nothing_in_period="None of your notes is from that time.",
+        unclear_on_day="No clear answer in your notes of {day}. They say:",
         no_room="There was no room in the context window for passages of your notes. Raise "
         "context.max_tokens, or ask in a new conversation.",
         search_failed="Your notes could not be searched: {why}",
@@ -109,6 +125,7 @@ PHRASES = {
         nothing_on="In deinen Notizen steht nichts zu {missing}. Am nächsten kommt:",
         nothing_found="Dazu steht nichts in deinen Notizen.",
         nothing_in_period="Keine deiner Notizen ist aus dieser Zeit.",
+        unclear_on_day="Keine klare Antwort in deinen Notizen vom {day}. Dort steht:",
         no_room="Im Kontextfenster war kein Platz für Stellen aus deinen Notizen. Erhöhe "
         "context.max_tokens, oder frage in einem neuen Gespräch.",
         search_failed="Deine Notizen konnten nicht durchsucht werden: {why}",
@@ -127,6 +144,7 @@ PHRASES = {
         nothing_on="Vos notes ne disent rien sur {missing}. Au plus proche :",
         nothing_found="Aucune de vos notes n'en parle.",
         nothing_in_period="Aucune de vos notes ne date de cette période.",
+        unclear_on_day="Pas de réponse claire dans vos notes du {day}. On y lit :",
         no_room="La fenêtre de contexte n'avait plus de place pour des passages de vos notes. "
         "Augmentez context.max_tokens, ou posez la question dans une nouvelle conversation.",
         search_failed="La recherche dans vos notes a échoué : {why}",
@@ -145,6 +163,7 @@ PHRASES = {
         nothing_on="Tus notas no dicen nada sobre {missing}. Lo más cercano:",
         nothing_found="En tus notas no hay nada sobre esto.",
         nothing_in_period="Ninguna de tus notas es de esas fechas.",
+        unclear_on_day="No hay una respuesta clara en tus notas del {day}. Dicen:",
         no_room="En la ventana de contexto no había sitio para pasajes de tus notas. Aumenta "
         "context.max_tokens o pregunta en una conversación nueva.",
         search_failed="No se pudo buscar en tus notas: {why}",
@@ -163,6 +182,7 @@ PHRASES = {
         nothing_on="Suas notas não dizem nada sobre {missing}. O mais próximo:",
         nothing_found="Não há nada sobre isso nas suas notas.",
         nothing_in_period="Nenhuma das suas notas é dessa época.",
+        unclear_on_day="Nenhuma resposta clara nas suas notas de {day}. Elas dizem:",
         no_room="Não havia espaço na janela de contexto para trechos das suas notas. Aumente "
         "context.max_tokens ou pergunte em uma nova conversa.",
         search_failed="Não foi possível pesquisar nas suas notas: {why}",
@@ -203,9 +223,13 @@ def _likely_languages(text: str) -> list[str]:
     counts: Counter[str] = Counter()
     text = _LINK.sub(" ", text)
     # "c" is French in "c'est", but not in "C#"
-    words = [word for word in terms(text) if word not in _ELIDED]
+    words = [word for word in terms(text) if word not in _ELIDED | _TODO]
+    # "thé" is not "the"
+    accented = {term for each in text.split() if not each.isascii() for term in terms(each)}
     for word in dict.fromkeys("'".join(words).split("'")):
         languages = [each for each in PHRASES if _is_common(word, each)]
+        if word in accented and ENGLISH in languages:
+            languages.remove(ENGLISH)
         for language in languages:
             counts[language] += _WORD_WEIGHT // len(languages)
             # "o" is frequent in Portuguese, and only a word in Spanish
@@ -250,7 +274,11 @@ def language_for(asked: Iterable[str], notes: Iterable[str]) -> str:
         likely = [language for language in likely if language in found] or likely or found
         if len(likely) == 1:
             return likely[0]
-    counts = Counter(filter(None, map(detect_language, notes)))
+    texts = list(notes)
+    counts = Counter(filter(None, map(detect_language, texts)))
+    if not counts and (together := detect_language(" ".join(texts))):
+        # Short notes do not tell their language one by one
+        counts[together] += 1
     of_notes = max(counts, key=lambda each: counts[each], default=ENGLISH)
     # "notas sobre salud" is Spanish or Portuguese, but not English
     if likely and ENGLISH not in likely and of_notes not in likely:

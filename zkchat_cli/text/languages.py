@@ -55,7 +55,10 @@ _FORMS = {
         r"|ische[nrs]?)$|.{8}(?:(?<!tt)(?<!dd)(?<!th)en|tz|cht)$"
     ),
     FRENCH: lazy_pattern(r"[èêëîïœùû]|.{3}(?:eaux?|euse|euses|iques|oire|oires|ettes|ées?)$"),
-    SPANISH: lazy_pattern(r"[ñ]|.{3}(?:ción|ciones|dades|miento|mientos|ería|ía|ías|illos?)$"),
+    SPANISH: lazy_pattern(
+        r"[ñ]|^(?:qué|cómo|cuándo|cuál(?:es)?|quién(?:es)?|dónde|cuánt[oa]s?)$"
+        r"|.{3}(?:ción|ciones|dades|miento|mientos|ería|ía|ías|illos?)$"
+    ),
     PORTUGUESE: lazy_pattern(r"[ãõ]|.{3}(?:ção|ções|dade|mentos?|agem|agens|ões|inhos?|inhas?)$"),
 }
 """Letters and endings of words that are rare in the others of these languages."""
@@ -86,17 +89,34 @@ def language_of_query(text: str) -> str | None:
     """
     if not is_latin(text[:SAMPLED_CHARACTERS]):
         return language_of_script(text[:SAMPLED_CHARACTERS])
-    found = list(dict.fromkeys(terms(text)))
-    counts = Counter(count_stopwords(found))
-    for word in found:
-        counts.update(each for each in FILLERS if is_filler(word, each))
     forms = count_word_forms(text)
-    counts.update(forms)
+    counts = _count_signs(text, forms)
     language = max(counts, key=lambda each: counts[each])
     lead = counts[language] - counts[ENGLISH]
     if lead >= CLEAR_LEAD or (lead > 0 and forms[language]):
         return language
     return ENGLISH if _is_ahead(ENGLISH, counts) else None
+
+
+def may_be_in(text: str, languages: Iterable[str]) -> bool:
+    """Whether a question may be in one of these languages: no other one has more of its words.
+    "diferencia entre té y mate" has as many French words as Spanish ones.
+    """
+    if not is_latin(text[:SAMPLED_CHARACTERS]):
+        return language_of_script(text[:SAMPLED_CHARACTERS]) in languages
+    counts = _count_signs(text, count_word_forms(text))
+    most = max(counts.values())
+    return any(counts[language] == most for language in languages)
+
+
+def _count_signs(text: str, forms: Mapping[str, int]) -> Counter[str]:
+    """How many different words of a Latin text are common in each language or have its forms."""
+    found = list(dict.fromkeys(terms(text)))
+    counts = Counter(count_stopwords(found))
+    for word in found:
+        counts.update(each for each in FILLERS if is_filler(word, each))
+    counts.update(forms)
+    return counts
 
 
 def _is_ahead(language: str, counts: Mapping[str, int]) -> bool:

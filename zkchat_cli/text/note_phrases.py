@@ -24,6 +24,8 @@ class NotePhrases(NamedTuple):
     # What notes are
     about: str
     having: str
+    lacking: str
+    untagged: str
     in_folder: str
     linking_to: str
     # Lists and counts
@@ -81,6 +83,8 @@ NOTE_PHRASES = {
         no_notes="no notes",
         about="about {value}",
         having="with {value}",
+        lacking="without {value}",
+        untagged="without tags",
         in_folder="in {value}/",
         linking_to="that link to {value}",
         list_of="{notes}:",
@@ -121,6 +125,8 @@ NOTE_PHRASES = {
         no_notes="keine Notizen",
         about="über {value}",
         having="mit {value}",
+        lacking="ohne {value}",
+        untagged="ohne Schlagwörter",
         in_folder="in {value}/",
         linking_to="mit einem Link zu {value}",
         list_of="{notes}:",
@@ -161,6 +167,8 @@ NOTE_PHRASES = {
         no_notes="aucune note",
         about="sur {value}",
         having="avec {value}",
+        lacking="sans {value}",
+        untagged="sans étiquette",
         in_folder="dans {value}/",
         linking_to="avec un lien vers {value}",
         list_of="{notes} :",
@@ -201,6 +209,8 @@ NOTE_PHRASES = {
         no_notes="ninguna nota",
         about="sobre {value}",
         having="con {value}",
+        lacking="sin {value}",
+        untagged="sin etiquetas",
         in_folder="en {value}/",
         linking_to="con un enlace a {value}",
         list_of="{notes}:",
@@ -241,6 +251,8 @@ NOTE_PHRASES = {
         no_notes="nenhuma nota",
         about="sobre {value}",
         having="com {value}",
+        lacking="sem {value}",
+        untagged="sem etiquetas",
         in_folder="em {value}/",
         linking_to="com um link para {value}",
         list_of="{notes}:",

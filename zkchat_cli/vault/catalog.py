@@ -24,7 +24,8 @@ LONGEST_COMPARED = 200
 
 class NoteSelection(NamedTuple):
     """The wanted notes: below a folder, with a tag or one nested in it, and a date from `since`
-    through `until` ("2024-05-01", "last week"). Empty fields allow all.
+    through `until` ("2024-05-01", "last week"). Empty fields allow all. As in a search, a tag
+    "-done" excludes the notes that have it; "-" alone excludes all with any tag.
     """
 
     folder: str = ""
@@ -88,16 +89,23 @@ class NoteCatalog:
         below = posixpath.normpath(replace_surrogates(folder).strip().strip("/"))
         if below == ".":
             below = ""
-        wanted_tag = fold(replace_surrogates(tag).strip().strip("#/"))
+        is_without = tag.strip().startswith("-")
+        wanted_tag = fold(replace_surrogates(tag).strip().lstrip("-").strip("#/"))
+        tags = (wanted_tag,) if wanted_tag else ()
         allowed = NoteFilter(
             folder=below,
-            tags=(wanted_tag,) if wanted_tag else (),
+            tags=() if is_without else tags,
+            without_tags=tags if is_without else (),
             period=self._read_period(since, until),
+            also_copies=False,
         )
         found = self._index.ask(lambda index: index.list_notes(allowed))
+        if is_without and not wanted_tag:
+            found = [note for note in found if not note.tags]
         if not found:
             self._refuse_unknown_folder(folder, below)
-            self._refuse_unknown_tag(tag, wanted_tag)
+            if not is_without:
+                self._refuse_unknown_tag(tag, wanted_tag)
         return found
 
     def tags(self) -> list[str]:

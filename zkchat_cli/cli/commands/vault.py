@@ -175,7 +175,8 @@ def list_(
         str, Option("--about", metavar="WORDS", help="With these words, in any form; best first.")
     ] = "",
     tag: Annotated[
-        str, Option("--tag", metavar="TAG", help="With this tag or one nested in it.")
+        str,
+        Option("--tag", metavar="TAG", help="With this tag or one nested in it; -TAG: without it."),
     ] = "",
     folder: Annotated[
         str, Option("--folder", metavar="FOLDER", help="In or below this folder.")

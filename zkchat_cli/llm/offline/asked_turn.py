@@ -77,6 +77,11 @@ class AskedTurn(NamedTuple):
         ]
 
     @property
+    def texts(self) -> list[str]:
+        """The texts that were found, which tell a language where a short question does not."""
+        return [excerpt.text for excerpt in read_excerpts([*self.documents, *self.results])]
+
+    @property
     def earlier_texts(self) -> str:
         """All that the model has said before the question."""
         return "\n".join(m.content for m in self.before if m.role == "assistant")

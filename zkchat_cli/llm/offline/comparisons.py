@@ -51,6 +51,8 @@ def answer_with_comparison(
     both = both[:MOST_OF_BOTH]
     sides = [_side(name, found, both, similarities) for name in (request.left, request.right)]
     known = [side for side in sides if side.quotes]
+    if request.may_be_lookup and len(known) < len(sides):
+        return None
     if not both and len(known) < len(sides) and is_foreign(turn.question, found):
         return _compare_nearest(request, turn, found, similarities)
     if not known and not both:
@@ -66,7 +68,7 @@ def _format_sides(
     """What is about both sides, then either side; one that is not known is named, unless something
     is about both.
     """
-    phrases = request_phrases(turn.asked)
+    phrases = request_phrases(turn.asked, turn.texts)
     parts = [f"{phrases.both}\n\n{_as_list(both)}"] if both else []
     for side in sides:
         if side.quotes:
@@ -94,7 +96,7 @@ def _compare_nearest(
             parts.append(f"{plain_name(name)}:\n\n{_as_list(quotes)}")
     if len(parts) < 2:
         return None
-    not_sure = PHRASES[language_for(turn.asked, ())].not_sure
+    not_sure = PHRASES[language_for(turn.asked, turn.texts)].not_sure
     return OfflineAnswer(f"{not_sure}\n\n" + "\n".join(parts), "most_likely")
 
 
@@ -138,13 +140,24 @@ def _quotes_with(
     question = analyze_question([_as_message(subject)], 0)
     ranked = rank_passages(question, excerpts, similarities)
     languages = words.detect_languages(excerpt.text for excerpt in excerpts)
-    wanted = comparable_words(subject, languages)
+    sides = (both.left, both.right) if both else (subject,)
+    # One by one, because "thé" beside another word is taken for the article
+    wanted = frozenset[str]().union(*(comparable_words(side, languages) for side in sides))
     fitting = []
     for quote in ranked.on_topic:
         said = quote.words if both else quote.words | quote.above
         if wanted <= said and quote.is_complete:
             fitting.append(quote)
+    if not both:
+        # What the note with that name says is about it more than what mentions it elsewhere
+        fitting.sort(key=lambda quote: not _is_of_note(quote, wanted, languages))
     return select_quotes(fitting, MOST_OF_A_SIDE) if fitting else []
+
+
+def _is_of_note(quote: RankedQuote, wanted: frozenset[str], languages: tuple[str, ...]) -> bool:
+    """Whether a quote is from the note with this name, and no property of it."""
+    is_property = quote.passage.kind == "row" and not quote.passage.label
+    return comparable_words(quote.excerpt.title, languages) == wanted and not is_property
 
 
 def _as_list(quotes: Sequence[RankedQuote]) -> str:

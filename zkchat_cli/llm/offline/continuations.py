@@ -44,7 +44,7 @@ def answer_with_continuation(
 ) -> OfflineAnswer | None:
     """New passages or notes only; or that there are none."""
     question = request.about or _last_question(turn)
-    phrases = request_phrases(turn.asked)
+    phrases = request_phrases(turn.asked, turn.texts)
     if not question:
         return OfflineAnswer(f"{phrases.nothing_before}\n", None)
     nothing_more = OfflineAnswer(f"{phrases.that_is_all}\n", "nothing")

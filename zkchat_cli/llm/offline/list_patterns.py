@@ -12,9 +12,18 @@ LINKS = family(
     "links",
     "link backlink point refer connect related verlink ruckverw verweis zeig hang verbind pointe"
     " lien relie renvoi lie enlaz enlac conect apunt apont liga retrolien retroenlac ruckverknupf"
-    " wohin outgoing incoming path vincul aponta linka wie",
+    " wohin outgoing incoming path vincul aponta linka wie cit quot zit mention where",
     _TO + r" (?:that |which |die |qui |que )?(?:{link}|refer(?:ence)?s?) (?:back )?to (?P<note>.+)",
-    _TO + r" (?:that |which )?(?:references?|cites?|quotes?) (?P<note>.+)",
+    _TO + r" (?:that |which |die |qui |que )?(?:references?|cites?|quotes?|citent|cite|citan?"
+    r"|citam?|verlinken|verlinkt|zitieren|referenzieren) (?!auf |zu )(?P<note>.+)",
+    r"(?:which|what) (?:{notes} )?(?:is|are) linked to (?P<note>.+)|what['’]s linked to"
+    r" (?P<note2>.+)"
+    r"|where is (?P<note3>.+) (?:mentioned|linked|cited|referenced)",
+    r"(?:{notes}) (?:linking|pointing|that (?:link|point)) (?:back )?to (?P<note>.+)"
+    r"|(?:{notes}) (?:liees?|reliees?|qui (?:pointent|renvoient)) (?:a|vers) (?P<note2>.+)",
+    r"back-?links (?P<note>[^ ]+(?: [^ ]+)?)|back-?links? (?:de|del|do|da|von|du|para|a)"
+    r" (?P<note2>.+)",
+    r"(?:links?|enlaces?) (?:para|hacia|vers) (?P<note>.+)",
     _TO + r" (?:sind |die )?mit (?P<note>.+) (?:verlinkt|verknupft|verbunden)(?: sind)?",
     r"(?:{show} |what are )?(?:{all} |{the} )*(?:back-?links?|incoming links?|inbound links?"
     r")(?: of| for| to| in) (?P<note>.+)"
@@ -49,6 +58,10 @@ LINKS_FROM = family(
     r"(?:{show} |what are )?(?:{all} |{the} )*links (?:from|in|inside|of) (?P<note>.+)",
     r"(?:what|which|welche|quels?|que|quais|cuales) (?:links?|liens?|enlaces?)"
     r" (?:does|do|hat|haben|a|ont|tiene|tienen|tem) (?P<note>.+?)(?: have| contain)?",
+    r"(?:what|which) (?:{notes} )?(?:is|are) linked (?:from|in) (?P<note>.+)",
+    r"(?:quels?|que|quais) (?:liens?|enlaces?|links?) (?:contient|contiene|contem) (?P<note>.+)",
+    r"para (?:quais|que) (?:{notes}) (?P<note>.+?) (?:aponta|linka)|para onde (?P<note2>.+?)"
+    r" (?:aponta|linka)",
     r"(?:{the} )*(?:liens?|enlaces?|links?) (?:de|des|du|del|da|do|dans|en|em|na|no)"
     r" (?P<note>(?:la |le |el |a |o )?(?:note|nota) .+|\[\[.+)",
     r"(?:wohin|worauf|auf (?:was|welche (?:{notes}))) (?:verlink|verweis|zeig)(?:t|en)"
@@ -76,8 +89,12 @@ LINKS_BETWEEN = family(
     r" (?:between|from) (?P<note>.+?) (?:and|to) (?P<other>.+)",
     r"wie (?:hangen|sind) (?P<note>.+?) (?:und|mit) (?P<other>.+?)"
     r" (?:zusammen|verbunden|verlinkt|verknupft)",
-    r"comment (?P<note>\[\[.+?\]\]) et (?P<other>\[\[.+?\]\])"
+    r"comment (?P<note>.+?) et (?P<other>.+?)"
     r" sont(?:-ils|-elles)? (?:lies|liees|relies|reliees|connectes)",
+    r"como (?P<note>.+?) (?:y|e) (?P<other>.+?)"
+    r" (?:estan|estao|sao|se) (?:ligad[oa]s|conectad[oa]s|relacionad[oa]s|relacionan|relacionam"
+    r"|conectan|conectam|enlazad[oa]s)",
+    r"is (?P<note>.+?) (?:linked|connected|related) (?:to|with) (?P<other>.+)",
     r"comment sont (?:lies|liees|relies|reliees|connectes) (?P<note>.+?) et (?P<other>.+)",
     r"como (?:esta[no]?|estao|se) (?:conectad[oa]s|relacionad[oa]s|enlazad[oa]s|conectan"
     r"|relacionan|ligad[oa]s"
@@ -88,6 +105,10 @@ LINKS_BETWEEN = family(
 _OF_IN_TABLES = (
     r"(?: (?:of|from|with|for|on|about|der|aus|mit|von|uber|zu|fur|des?|du|avec|a partir de|de|con"
     r"|sobre|del|dos?|das?|com|d['’]))*"
+)
+_AS = (
+    r" (?:as|in|into|in the form of|als|in eine[rm]?|in form einer|comme"
+    r"|sous(?: la)? forme d['’ ]?(?:e|un)?|dans|en|como|em|en forma de|em forma de|na forma de)"
 )
 TABLE = family(
     "table",
@@ -100,31 +121,35 @@ TABLE = family(
     + r" (?P<scope>[^,:]+ (?:with|showing|mit|avec|con|com) [^,:]+)",
     r"(?:as|als|en|comme|como|em|sous(?: la)? forme d['’ ]?(?:e|un)?|in form einer|in|dans)"
     r" ?(?:{the} ?)*{table}[:,]? (?P<scope>.+)",
+    r"{table} ?: (?P<scope>.+)",
+    r"(?P<scope>[^,:]{1,60}?) in (?:{the} )*{table} (?:with|showing) (?P<columns>.+)",
     r"(?:{the} )*{table}"
     + _OF_IN_TABLES
     + r" (?P<scope>(?:\[\[|#|(?:{all}|my|our|meine[nrs]?|mes|mon|ma|mis?|meus|minhas?|unsere[nr]?)"
     r" |(?:{the} )*(?:{notes})(?:$| )).*)",
     r"(?:{show}|{make}|put|turn|convert|format|bring|setze?|setz|mets|mettez|pon|ponme|coloque"
     r"|ponha)"
-    r" (?P<scope>.+?) (?:as|in|into|in the form of|als|in eine[rm]?|in form einer|comme"
-    r"|sous(?: la)? forme d['’ ]?(?:e|un)?|dans|en|como|em|en forma de|em forma de|na forma de)"
-    r" ?(?:{the} ?)*{table}",
+    r" (?P<scope>.+?)" + _AS + r" ?(?:{the} ?)*{table}(?: form)?",
     r"(?:tabulate|tabellarisch) (?P<scope>.+)",
     r"{table} (?:mit|aus|von) (?P<scope>.+?) (?:machen|erstellen|anlegen)",
     r"(?:{the} )*{table} (?:mit|aus|von|der) (?P<scope>.+?) (?:machen|erstellen|anlegen)",
+    r"(?P<scope>[^,:]{1,60}?)" + _AS + r" ?(?:{the} ?)*{table}(?: form)?",
 )
 COUNT = family(
     "count",
-    "how many number count wie wieviel anzahl zahl combien nombre cuant cuenta numero quant conta"
+    "how many number count compte wie wieviel anzahl zahl combien nombre cuant cuenta numero"
+    " quant conta"
     " total hom",
-    r"(?:how many|what(?: is|['’]s) the (?:total )?(?:number|count) of|(?:total )?(?:number"
+    r"(?:how (?:many|much)|what(?: is|['’]s) the (?:total )?(?:number|count) of|(?:total"
+    r" )?(?:number"
     r"|count) of"
     r"|count(?: up)?|total|tell me how many) (?:(?:{all} |{the} )*(?:{notes})|(?P<what>tags"
     r"|folders))"
     r"(?: (?P<scope>.+))?",
     r"(?:wie ?viele?|anzahl(?: der| aller| meiner)?|zahle?(?: der| aller| meiner)?)"
     r" (?:(?:{all} |{the} )*(?:{notes})|(?P<what>tags|ordner|schlagworter))(?: (?P<scope>.+))?",
-    r"(?:combien d(?:e|['’])|nombre d(?:e|['’])|compter?) ?"
+    r"(?:(?:il y a |ai[- ]je |j['’]ai )?combien (?:ai[- ]je |j['’]ai |y a[- ]t[- ]il )?d(?:e|['’])"
+    r"|nombre d(?:e|['’])|compte[rz]? {the}) ?"
     r"(?:(?:{all} |{the} )*(?:{notes})|(?P<what>tags|etiquettes|dossiers))(?: (?P<scope>.+))?",
     r"(?:cuant[ao]s|numero (?:total )?d[eo]|cuenta|contar?|quant[ao]s|conte|total de)"
     r" (?:(?:{all} |{the} )*(?:{notes})|(?P<what>tags|etiquetas|carpetas|pastas))"
@@ -144,7 +169,7 @@ _FRAME_WROTE = (
 WRITTEN = family(
     "list",
     "what was qu que o",
-    *(rf"(?:{frame}) (?P<dates>.+)" for frame in _FRAME_WROTE),
+    *(rf"(?:{frame}) (?P<when>.+)" for frame in _FRAME_WROTE),
 )
 LIST = family(
     "list",
@@ -153,7 +178,8 @@ LIST = family(
     " fiche quell quels muestr muestra dame encuentr busca nota ensena ver mostre mostra quai que"
     " apunt all every everything alle toute todas todos newest latest recent neuest dernier ultim"
     " recient recente the die las os welche tag folder ordner dossier carpeta pasta # tell mas"
-    " mais steht liegt qu",
+    " mais steht liegt qu any do did have is are gibt habe hatte ai est il y j tengo hay ten ha tem"
+    " exist untag tout todo tudo",
     r"(?:{show} )(?:{all} |{the} )*(?P<newest>{newest}) (?P<limit>{number})(?: (?:{notes}))?"
     r"(?: (?P<scope>.+))?",
     r"(?:quelles? sont|what are|which are|welche sind|was sind|cuales son|quais sao)"
@@ -174,10 +200,37 @@ LIST = family(
     r" (?:do i (?:have|use)|are there|exist|habe ich|gibt es|ai[- ]je|y a[- ]t[- ]il|tengo|hay"
     r"|tenho|ha"
     r"|existem|existen)",
+    r"(?:do (?:i|we) have|have (?:i|we) (?:got|written|noted)|did (?:i|we) (?:write|note)"
+    r"|(?:are|is) there) (?:any )?{something} (?P<scope>{about} .+)",
+    r"(?:any|everything|anything) (?:{notes} )?(?:that )?(?:(?:i|we) (?:have |{write} ?)+)?"
+    r"(?P<scope>{about} .+)",
+    r"(?:gibt es|habe ich|haben wir|hatte ich) (?:schon |irgendwelche |et?was )?{something}"
+    r" (?P<scope>{about} .+?)(?: {write})?",
+    r"welche {notes} gibt es (?P<scope>{about} .+)",
+    r"(?:est[- ]ce que |est[- ]ce qu['’])?(?:j['’]ai|ai[- ]je|y a[- ]t[- ]il|il y a)"
+    r"(?: {write})? {something} (?P<scope>{about} .+)",
+    r"(?:tengo|hay|tenemos|tenho|tem|ha|existem|temos|eu tenho) {something} (?P<scope>{about} .+)",
+    r"(?:tout|toutes|todo|tudo)(?: (?:ce que|lo que|o que|que))?"
+    r"(?: (?:j['’]ai|tengo|tenho|he|eu))? ?(?:{write} )?(?P<scope>{about} .+)",
+    r"(?:que|quais|cuales|quelles|which|welche) (?:son|sao|sont|are|sind) {the} (?:{notes})"
+    r" (?P<scope>{about} .+)",
+    r"(?:{show} )?(?:{all} |{the} )*(?:{notes}) (?P<scope>(?:with|having|mit|avec|con|com)"
+    r" (?:{the} )*{named_property}:? [^,;]{1,30})",
+    r"(?:{show} |{all} |{the} )*(?:{notes}) by (?P<scope>.+)",
+    r"(?:{show} |{all} |{the} )*(?:{notes}) (?:(?:that |which |die |qui |que )?(?:do not "
+    r"|don['’]t )?"
+    r"(?:have|has|haben|ont|tienen|tem) )?(?P<without>without|no|with no|ohne|keine|sans|sin|sem)"
+    r" (?:any )?(?:{label})(?: #?(?P<tag>[^ ]+))?",
+    r"(?:which|what|welche|quelles|que|quais) {notes} (?:(?:do not|don['’]t) have"
+    r"|(?:have|has|haben|ont|tienen|tem|n['’]ont|no tienen|nao tem))"
+    r" (?P<without>no|any|keine?|pas de|sin|sem) (?:{label})",
+    r"(?:{show} |{all} |{the} )*(?:{notes}) (?P<without>not tagged|untagged|nicht getaggt mit)"
+    r" #?(?P<tag>[^ ]+)|(?P<without2>untagged) {notes}",
     # "find entries with impossible days" need not be about notes
     r"(?:{show}) (?:(?:{all}|{the}) )+(?:{notes})(?: (?P<scope>.+?))?(?: auf)?",
     r"(?:{show}) (?:notes?|notiz(?:en)?|zettel|notas?|fiches?|apuntes)(?: (?P<scope>.+?))?"
     r"(?: auf)?",
+    r"(?:{show}) (?:{notes}) (?P<scope>(?:in|im|dans|en|em) [^ ]+/[^ ]*)",
     r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales)(?: de| of)?(?: (?:{the}))* (?:{notes})"
     r" (?:do i have|are there|i have|exist|have i written|did i (?:write|take|make)|habe ich"
     r"|gibt es|hab ich|ai[- ]je|j['’]ai|y a[- ]t[- ]il|est[- ]ce que j['’]ai|tengo|hay|tenemos|eu"
@@ -187,7 +240,7 @@ LIST = family(
     r" |die |le |la |el |a |l['’] ?)*{label}|(?:are|is|sind|sont|estan|estao|son|sao)"
     r" (?:tagged|in|from|im|dans|en|na|no|mit|von|vom|aus|with|de|du|del|do|da|avec|con|com)"
     r"|tagged|from|with|in) ?.+)",
-    r"(?:was (?:steht|ist|liegt|gibt es)|what(?:['’]s| is)|qu['’] ?y a[- ]t[- ]il|que hay"
+    r"(?:was (?:steht|ist|liegt|gibt es)|what(?:['’]?s| is)|qu['’] ?y a[- ]t[- ]il|que hay"
     r"|o que (?:ha|tem|esta))"
     r" (?P<scope>(?:in|im|dans|en|na|no|em) (?:{the} )*(?:folder|directory|ordner|verzeichnis"
     r"|dossier|carpeta|pasta) .+)",
@@ -197,8 +250,11 @@ LIST = family(
     r"(?:{all} |(?:{all} )(?:{the} )+)+(?:{notes})(?: (?P<scope>.+?))?",
     r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:that |which |die |qui |que )?(?:{mention})|about"
     r"|regarding|concerning|on the subject of|uber|zum thema|sur|sobre|acerca de|a propos de) .+)",
-    r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:that |which )?(?:are )?tagged|with (?:the )?tag"
-    r"|(?:in|from|under|im|in der|dans le|dans|en la|en|na|no) (?:the |my )?(?:folder|directory"
+    r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:that |which )?(?:are )?(?:tagged|taguees?"
+    r"|etiquetad[oa]s"
+    r"|getaggt mit|marcadas com)|with (?:the )?tag"
+    r"|(?:in|from|under|im|in der|dans le|dans|en la|de la|en|na|no|da|du|aus dem) (?:the |my )?"
+    r"(?:folder|directory"
     r"|ordner|dossier|carpeta|pasta)|(?:with|mit|avec|con|com) (?:the |dem |le |la |a"
     r" |l['’] ?)*{label}) ?.+)",
     r"(?:{show} )?(?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:that is |was )?"
@@ -207,7 +263,26 @@ LIST = family(
     r"(?:{show} )?(?P<scope>\#[^\s#]+(?: \#[^\s#]+)* (?:{notes})(?: .+)?)|(?:{show} "
     r"|{all} )(?P<scope2>\#[^\s#]+)"
     r"(?: (?:{notes}))?",
+    r"(?:{the} )*(?:{notes}) (?:{write}|created|made|changed|erstellt|creees|creadas|criadas) "
+    r"(?P<dates>.+)",
     r"(?:{the} )*(?:{notes}) (?P<dates>(?:of|from|since|before|after|between|von|vom|seit|aus|de|du"
     r"|del|da|do|desde|depuis|antes de|avant|d['’]) ?.+)",
     r"(?:{show} )(?:{all} |{the} )*(?P<scope>.+? folder)",
+)
+# "table of books", but also "table of contents"
+LIKELY_TABLE = family(
+    "table",
+    " ".join(TABLE.triggers),
+    r"{table} (?:(?:of|der|von|des?|du|del|dos|das|do|da) (?:l['’])?|d['’] ?)"
+    r"(?P<scope>[^ ,:]+(?: [^ ,:]+)?)",
+    may_be_lookup=True,
+)
+# "all recipes", but also "all fallacies"
+LIKELY_LIST = family(
+    "list",
+    " ".join(LIST.triggers),
+    r"(?:{show} )(?:{all} )(?:{the} )*(?P<scope>[^ ,:]+(?: [^ ,:]+)?)",
+    r"(?:{show} )(?:my|meine|mes|mis|meus|minhas) (?P<scope>[^ ,:]+)",
+    r"(?:{all} )(?:{the} )*(?P<scope>[^ ,:]+)(?: (?:{notes}))?",
+    may_be_lookup=True,
 )

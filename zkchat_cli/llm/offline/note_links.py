@@ -45,7 +45,7 @@ def answer_with_links(
     if not calls:
         return None
     call = calls[-1]
-    phrases = note_phrases(turn.asked)
+    phrases = note_phrases(turn.asked, turn.texts)
     if call.error:
         return explain_error(call, phrases)
     match request.direction:

@@ -13,7 +13,7 @@ from zkchat_cli.llm.offline.answer import (
     format_quotes,
 )
 from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn, FinishedCall
-from zkchat_cli.llm.offline.quotes import QuoteSource
+from zkchat_cli.llm.offline.quotes import QuoteSource, comparable_words
 from zkchat_cli.llm.offline.request_handler import (
     LIST_TOOL,
     RequestHandler,
@@ -23,6 +23,7 @@ from zkchat_cli.llm.offline.request_handler import (
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
+from zkchat_cli.text import words
 from zkchat_cli.text.answer_phrases import PHRASES, language_for
 from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
 
@@ -34,6 +35,10 @@ LONGEST_KEY_LINE = 120
 MOST_NAMES = 20
 # Notes below a count
 MOST_COUNTED = 5
+# Notes with a name in their titles, tags or folders, so that it is a kind of note
+FEWEST_OF_A_KIND = 2
+# Properties that say what kind of note one is
+KIND_PROPERTIES = frozenset("type kind category class typ art kategorie tipo categoria".split())
 
 
 class ListedNote(NamedTuple):
@@ -65,12 +70,15 @@ def list_command(request: NoteRequest) -> str:
     """The command that lists all notes of a request."""
     arguments = list_arguments(request)
     newest = arguments.pop("order", "") == "newest"
-    words = ["zkchat", "vault", "list"]
+    command = ["zkchat", "vault", "list"]
     for name, value in arguments.items():
-        words += [f"--{name.replace('_', '-')}", str(value)]
+        option = f"--{name.replace('_', '-')}"
+        # "-done" would be read as an option
+        is_negative = str(value).startswith("-")
+        command += [f"{option}={value}"] if is_negative else [option, str(value)]
     if newest:
-        words.append("--newest")
-    return shlex.join(words)
+        command.append("--newest")
+    return shlex.join(command)
 
 
 def describe_notes(request: NoteRequest, phrases: NotePhrases) -> str:
@@ -79,7 +87,7 @@ def describe_notes(request: NoteRequest, phrases: NotePhrases) -> str:
     if request.about:
         parts.append(phrases.about.format(value=plain_name(request.about)))
     if request.tag:
-        parts.append(phrases.having.format(value=f"#{plain_name(request.tag)}"))
+        parts.append(_describe_tag(request.tag, phrases))
     if request.property:
         parts.append(phrases.having.format(value=plain_name(request.property)))
     if request.folder:
@@ -89,6 +97,14 @@ def describe_notes(request: NoteRequest, phrases: NotePhrases) -> str:
     if request.dates:
         parts.append(f", {plain_name(request.dates)}")
     return " ".join(parts).replace(" ,", ",")
+
+
+def _describe_tag(tag: str, phrases: NotePhrases) -> str:
+    """`with #garden`, and for "-garden" and "-" that notes are without it, or without any."""
+    name = plain_name(tag.removeprefix("-"))
+    if not tag.startswith("-"):
+        return phrases.having.format(value=f"#{name}")
+    return phrases.lacking.format(value=f"#{name}") if name else phrases.untagged
 
 
 def count_of_notes(total: int, request: NoteRequest, phrases: NotePhrases) -> str:
@@ -143,6 +159,22 @@ def _is_by_date(request: NoteRequest) -> bool:
     return bool(request.dates) and not (request.about or request.tag or request.property)
 
 
+def suits_notes(request: NoteRequest, listed: FinishedCall) -> bool:
+    """Whether several of the listed notes are what a request names: it is in their titles, tags,
+    folders or types. "All recipes" means notes then, and in other notes what they say of recipes.
+    """
+    languages = words.detect_languages(excerpt.text for excerpt in listed.excerpts)
+    wanted = comparable_words(request.about, languages)
+    count = 0
+    for document in listed.data.get("documents", ()):
+        folders, _, name = str(document["path"]).rpartition("/")
+        names = [folders, name, str(document.get("title", "")), *document.get("tags", ())]
+        properties = document.get("properties", {})
+        names += [value for key, value in properties.items() if key in KIND_PROPERTIES]
+        count += any(wanted <= comparable_words(each, languages) for each in names)
+    return bool(wanted) and count >= FEWEST_OF_A_KIND
+
+
 def next_list_calls(request: NoteRequest, turn: AskedTurn, page: int = 0) -> list[WantedCall]:
     """The list; for a folder that does not exist the list about its name, and for a subject that no
     note has a search by meaning.
@@ -153,6 +185,8 @@ def next_list_calls(request: NoteRequest, turn: AskedTurn, page: int = 0) -> lis
         return [] if lists else [WantedCall(LIST_TOOL, {"show": request.what})]
     size = _page_size(request)
     arguments |= {"limit": size, "excerpts": size}
+    if request.may_be_lookup:
+        arguments["show"] = ", ".join(sorted(KIND_PROPERTIES))
     if page:
         arguments["offset"] = offset_of_turn(request, page)
     if not lists:
@@ -161,6 +195,8 @@ def next_list_calls(request: NoteRequest, turn: AskedTurn, page: int = 0) -> lis
     if last.error and request.is_guess and len(lists) == 1:
         guess = request._replace(folder="", about=request.folder)
         return [WantedCall(LIST_TOOL, list_arguments(guess) | {"limit": size, "excerpts": size})]
+    if request.may_be_lookup:
+        return []
     has_none = not last.error and last.data.get("total") == 0
     if has_none and request.about and not turn.calls_of(SEARCH_TOOL):
         return [WantedCall(SEARCH_TOOL, {"query": request.about, "limit": EXCERPTS})]
@@ -175,10 +211,10 @@ def answer_with_list(
 ) -> OfflineAnswer | None:
     """The list or the count, with how to see the rest."""
     lists = turn.calls_of(LIST_TOOL)
-    if not lists:
+    if not lists or (request.may_be_lookup and not suits_notes(request, lists[-1])):
         return None
     last = lists[-1]
-    phrases = note_phrases(turn.asked)
+    phrases = note_phrases(turn.asked, turn.texts)
     if last.error:
         return explain_error(lists[0], phrases)
     if request.what:
@@ -219,9 +255,9 @@ def _line(request: NoteRequest, note: ListedNote) -> str:
 def _answer_without_notes(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer:
     """That there is no such note, with those that are near in meaning."""
     if _is_by_date(request):
-        phrases_of_period = PHRASES[language_for(turn.asked, ())]
+        phrases_of_period = PHRASES[language_for(turn.asked, turn.texts)]
         return OfflineAnswer(f"{phrases_of_period.nothing_in_period}\n", "nothing")
-    phrases = note_phrases(turn.asked)
+    phrases = note_phrases(turn.asked, turn.texts)
     missing = phrases.none_about if request.about else phrases.none_found
     missing = f"{missing.format(wanted=describe_notes(request, phrases))}\n"
     missing = missing.replace(" .", ".").replace(" ,", ",")

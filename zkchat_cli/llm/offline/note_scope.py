@@ -43,7 +43,9 @@ _FIELDS = (
         compile_filled(
             r"(?:(?:are |is |have|has|with|haben|mit|avec|ont|con|tienen|com|tem"
             r"|having) (?:{the} |l['’] ?)*)?"
-            r"(?:the )?(?:tagged(?: (?:as|with))?|tag|schlagwort|etiquette|etiqueta)"
+            r"(?:the )?(?:tagged(?: (?:as|with))?|getaggt mit|taguees?|etiquetad[oa]s?(?: con|"
+            r" com)?"
+            r"|tag|schlagwort|etiquette|etiqueta)"
             r" [\"'“”]?(?P<value>[\w/-]+)[\"'“”]?"
         ),
     ),
@@ -81,7 +83,7 @@ _FIELDS = (
             r"|eigenschaft"
             r" |propriete |propiedad |propriedade )?(?P<value>[\w-]+(?: ?[:=] ?| is | ist | est "
             r"| es "
-            r"| e | equals )[^,;]+)"
+            r"| e | equals | gleich )[^,;]+)"
         ),
     ),
     _ScopePattern(
@@ -92,6 +94,12 @@ _FIELDS = (
             r" )(?:the |a |an |der |die |le"
             r" |la |el |a )*(?:property|eigenschaft|propriete|propiedad|propriedade)"
             r" (?P<value>[\w-]+)"
+        ),
+    ),
+    _ScopePattern(
+        "property",
+        compile_filled(
+            r"(?:with|having|mit|avec|con|com) (?:{the} )*(?P<value>{named_property} [^,;]{1,30})"
         ),
     ),
     _ScopePattern("property", lazy_pattern(r"(?:^| )(?P<value>[a-z_-]+: ?\S+)$")),
@@ -137,7 +145,9 @@ _QUOTES = "\"'“”„«»‘’ "
 PUNCTUATION = " \t\n¿¡?!.…,;:"
 # Only the words of dates matter here, not the days that they mean
 _ANY_DAY = date(year=1950, month=1, day=1)
-_DATE_JOINT = lazy_pattern(r"\b(?:de|del|do|da|du|von|vom|from|of|en|em|aus)\s*$", re.IGNORECASE)
+_DATE_JOINT = lazy_pattern(
+    r"\b(?:de|del|do|da|du|von|vom|from|of|en|em|aus|(?:(?:el|no|o) )?d[ií]a)\s*$", re.IGNORECASE
+)
 
 
 def bare_text(text: str) -> str:
@@ -176,9 +186,15 @@ def _take_fields(text: str, found: dict[str, object]) -> str:
         value = text[match.start("value") : match.end("value")].strip(_QUOTES)
         if field.name == "folder" and find_period(value, _ANY_DAY):
             continue
-        found[field.name] = _PROPERTY_JOINT.sub(": ", value) if field.name == "property" else value
+        found[field.name] = _read_property(value) if field.name == "property" else value
         text = " ".join(f"{text[: match.start()]} {text[match.end() :]}".split())
     return text
+
+
+def _read_property(text: str) -> str:
+    """`status: open` for "status is open" or "status open"; a name alone as it is."""
+    joined = _PROPERTY_JOINT.sub(": ", text, count=1)
+    return joined if ":" in joined else joined.replace(" ", ": ", 1)
 
 
 def _take_single_folder(text: str, found: dict[str, object]) -> str:
@@ -191,7 +207,7 @@ def _take_single_folder(text: str, found: dict[str, object]) -> str:
     return ""
 
 
-_PROPERTY_JOINT = lazy_pattern(r" ?[:=] ?| (?:is|ist|est|es|é|e|equals) ")
+_PROPERTY_JOINT = lazy_pattern(r" ?[:=] ?| (?:is|ist|gleich|est|es|é|e|equals) ")
 
 
 def _take_dates(text: str, found: dict[str, object]) -> str:

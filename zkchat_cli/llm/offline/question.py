@@ -100,6 +100,8 @@ class AnalyzedQuestion(NamedTuple):
     about_document: bool = False
     about_period: bool = False
     is_follow_up: bool = False
+    # The words of a date beside a subject: "on 3 November"
+    dates: str = ""
     # The message as it was typed, which tells its language
     typed: str = ""
     # A follow-up without the words of the question before it, if it has words of its own
@@ -182,6 +184,7 @@ def _analyze_alone(message: str, words: _MessageWords) -> AnalyzedQuestion:
         wants_summary=asks_for_summary(words.text),
         about_document=not other_words,
         about_period=about_period,
+        dates="" if about_period else words.dates,
     )
 
 

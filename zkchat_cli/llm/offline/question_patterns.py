@@ -15,6 +15,12 @@ MORE = family(
     r"(?: details?| information| info)? (?:about|on) (?:it|that|this|them|those)",
     r"(?:tell me |say |show me |give me )*(?:some |a bit |a little )*more"
     r"(?: details?| information| info)? (?:about|on) (?P<scope>.+)",
+    r"anything more|go on then|(?:keep|carry) on(?: going)?|(?:weitere|noch mehr) (?:ergebnisse"
+    r"|details)",
+    r"plus (?:de|d['’]) ?(?:details?|resultats?|infos?|informations)|(?:montre|donne)[- ]moi la"
+    r" suite"
+    r"|et (?:quoi d['’ ]autre|sinon)|(?:mas|mais) (?:detalles|resultados|informacion|detalhes)",
+    r"plus d['’]infos? sur (?P<scope>.+)",
     r"(?:is there|do you have|are there|have you got|got) (?:any(?:thing)? )?(?:more|else)"
     r"(?: (?:about|on) (?:it|that|this))?",
     r"(?:and )?(?:any|some)thing else|(?:and )?what else(?: (?:is there|do you (?:have|know)"
@@ -52,7 +58,8 @@ COMPARE = family(
     "compare",
     "compar vergl is are or oder ou o u how rapport differ en em como versus vs unterschied"
     " unterscheid differ distinguish better besser mieux"
-    " mejor melhor diferenc contrast contraste distingu verschieden pros",
+    " mejor melhor diferenc contrast contraste distingu verschieden pros soll should shall nehme"
+    " kaufe nutze ist est es e",
     r"(?:compare|contrast)(?: [- ]?moi)? (?P<left>.+?) (?:and|with|to|vs\.?|versus|against|und"
     r"|mit|et"
     r"|avec|a|y|con|e|com) (?P<right>.+)",
@@ -65,6 +72,18 @@ COMPARE = family(
     r"(?P<left>.{1,60}?) (?:compared (?:to|with)|in comparison (?:to|with)|im vergleich (?:zu|mit)"
     r"|verglichen mit|par rapport a(?:u|ux)?|compare[es]* a(?:u|ux)?|comparad[oa]s? (?:con|com|a)"
     r"|en comparacion con|em comparacao com) (?P<right>.{1,60})",
+    r"how do(?:es)? (?P<left>.+?) compare (?:to|with|against) (?P<right>.+)",
+    r"(?:is|are|ist|sind|est|es|e|sao|son)(?: mejor| melhor)? (?P<left>.{1,40}?) (?:really |much"
+    r" )?{better}"
+    r" (?:than|als|que|do que) (?P<right>.+)",
+    r"(?:es mejor|e melhor) (?P<left>.{1,40}?) que (?P<right>.+)",
+    r"(?P<left>.{1,40}?) (?:is|ist|est(?:[- ]il|[- ]elle)?|es|e) {better} (?:than|als|que|do que)"
+    r" (?P<right>.+)",
+    r"(?:should|shall) (?:i|we) (?:better |rather )?(?:use|take|choose|pick|buy|get|prefer)"
+    r" (?P<left>.{1,40}?) or (?P<right>.{1,40})",
+    r"(?:soll(?:te)?|nehme|nimmt|kaufe|nutze) (?:ich|man|wir) (?:besser |lieber"
+    r" )?(?P<left>.{1,40}?)"
+    r" oder (?P<right>.{1,40}?)(?: nehmen| kaufen| nutzen| verwenden)?",
     r"how do(?:es)? (?P<left>.+?) and (?P<right>.+?) (?:differ|compare)(?: from each other)?",
     r"(?:en quoi|comment) (?:different|se distinguent) (?P<left>.+?) (?:et|de|des|du)"
     r" (?P<right>.+)",
@@ -80,14 +99,16 @@ COMPARE = family(
     r"|mejor|melhor)",
     r"how (?:does|do|is|are) (?P<left>.+?) (?:differ(?:ent)?|distinct) (?:from|to|than)"
     r" (?P<right>.+)",
-    r"(?:what|which) (?:is |are |do i (?:like|prefer) |works? )?(?:better|best|faster|cheaper|"
+    r"(?:what|which)(?:['’]s)? (?:is |are |do i (?:like|prefer) |works? )?(?:better|best|faster"
+    r"|cheaper|"
     r"preferred)[,:]? (?P<left>.+?) or (?P<right>.+)",
     r"(?P<left>.+?) or (?P<right>.+?)[:,;?-]+ (?:please )?(?:compare(?: them)?|which is better"
     r"|what is better)",
     r"(?:what )?(?:distinguishes|separates|sets) (?P<left>.+?) (?:apart )?from (?P<right>.+)",
     r"(?:{the} )*(?:pros and cons of |advantages of )?(?P<left>.{1,60}?) (?:vs\.?|versus)"
     r" (?P<right>.{1,60}?)",
-    r"(?:vergleiche?|vergleich)(?: mir)?(?: von| zwischen)? (?P<left>.+?) (?:mit|und|and|vs\.?)"
+    r"(?:vergleiche?|vergleich)(?: mir| mal| bitte)*(?: von| zwischen)? (?P<left>.+?) (?:mit|und"
+    r"|and|vs\.?)"
     r" (?P<right>.+?)",
     r"(?P<left>.+?) (?:mit|und) (?P<right>.+?) (?:vergleichen|im vergleich)",
     r"(?:was (?:ist|sind) |{show} |erklare? )?(?:{the} )*unterschiede? (?:zwischen|von)"
@@ -112,13 +133,29 @@ OUTLINE = family(
     "summar sumar sum heading structure section overview outline gist tl tldr key main recap"
     " abstract synop zusammenf fass uberblick"
     " gliederung wichtig kern inhalt resum apercu synthese point plan esquema sintesis puntos idea"
-    " pontos sintes principais contents idee what fasse kern worum wovon steht quoi trata habla"
-    " dice fala diz",
+    " pontos sintes visao vision principais principales contents idee what fasse kern worum wovon"
+    " steht quoi trata habla"
+    " dice fala diz wichtigste essentiel vue grandes lo o gist essence most va",
     r"(?:{show} |{make} |what(?:['’]s| is) )?(?:me )?(?:{the} |short |brief |quick"
     r" )*(?:summar(?:y|ies)|outlines?"
     r"|overview|gist|recap|synopsis|tl;?dr|table of contents|headings|structure|sections|abstract)"
     r" (?:(?:of|for|on|about|from|meiner|von|zu) )+(?P<scope>.+)",
-    r"tl;?dr:? (?P<scope>.+)|(?:summary|recap|overview):? (?P<scope2>\[\[.+)",
+    r"tl;?dr:? (?P<scope>.+)|(?:summary|recap|overview):? (?P<scope2>\[\[.+)"
+    r"|(?:summary|recap|overview|outline|zusammenfassung|uberblick|resume|apercu|resumen|resumo) ?:"
+    r" ?(?P<scope3>.+)",
+    r"(?P<scope>(?!{asking} |{show} |{make} )[^ ,:?]+(?: [^ ,:?]+)?) (?:summary|tl;?dr|recap)",
+    r"(?:give me |tell me )?(?:{the} )*(?:gist|essence|most important(?: things?| parts?)?)"
+    r" (?:of|in|from|about|on) (?P<scope>.+)",
+    r"(?:gib mir |nenne mir )?das wichtigste (?:aus|zu|zum|zur|uber|von|in) (?P<scope>.+)",
+    r"(?:l['’]essentiel|vue d['’]ensemble|les grandes lignes) (?:de|du|des|sur|d['’])"
+    r" ?(?P<scope>.+)",
+    r"(?:lo mas importante|lo esencial|o mais importante|o essencial) (?:de|del|do|da|dos|das"
+    r"|sobre)"
+    r" (?P<scope>.+)",
+    r"de que va (?P<scope>(?:(?:la|mi) )?(?:\[\[.+|nota .+))",
+    r"what(?:['’]s| is| are) (?P<scope>(?:my|the) notes? (?:on |about )?.+) about",
+    r"(?:principais|principales) (?:pontos|ideias|puntos|ideas) (?:de|del|do|da|dos|das|en|em)"
+    r" (?P<scope>.+)",
     r"(?:write|draft|schreibe?|ecris|escribe|escreva)(?:[- ](?:me|us|mir|moi))? (?:{the} |short "
     r"|brief )*"
     r"(?:summary|overview|outline|zusammenfassung|uberblick|resume|resumen|resumo)"
@@ -140,8 +177,11 @@ OUTLINE = family(
     r"(?:was (?:sind|ist)|{show})?(?: ?{the})* ?(?:wichtigsten|zentralen|hauptsachlichen)?"
     r" ?(?:kern)?(?:punkte|aussagen|ideen|gedanken) (?:in|aus|von|der|zu) (?P<scope>.+)",
     r"resume[rz]?(?:[- ]moi)? (?P<scope>.+)",
-    r"(?:{show} |{make}(?:[- ]moi)? )?(?:moi )?(?:{the} )*(?:resume|apercu|synthese|plan)"
+    r"(?:{show} |{make}(?:[- ]moi)? )?(?:moi )?(?:{the} )*(?:resume|apercu|synthese)"
     r"(?: (?:de|du|des|sur|d['’]))* (?P<scope>.+)",
+    r"(?:(?:{show} |{make}(?:[- ]moi)? )(?:{the} )*plan|(?:le )?plan(?= (?:de |du )?(?:la note"
+    r"|mes notes"
+    r"|ma note|\[\[)))(?: (?:de|du|des))* (?P<scope>.+)",
     r"(?:quels? (?:sont|est) )?(?:{the} )*(?:points? (?:cles?|principaux|importants?)"
     r"|idees? (?:cles?|principales?)) (?:de|du|des|dans) (?P<scope>.+)",
     r"(?:resume|resumir|resumeme|resuma|resumir|sintetiza) (?P<scope>.+)",
@@ -153,7 +193,8 @@ OUTLINE = family(
 )
 DEFINITION = family(
     "definition",
-    "what who define definition meaning wer was defin qu qui c que quien o quem signific whats wass"
+    "what who define definition meaning mean wer was defin qu qui c ca cela ce que quien o a quem"
+    " signific whats wass"
     " signif bedeut versteht explain",
     r"(?:what(?:['’]s| is| are| was| were|s)|whats|what exactly (?:is|are)|tell me what (?:is"
     r"|are)?)"
@@ -163,6 +204,12 @@ DEFINITION = family(
     r"(?:what(?:['’]s| is| are| was| were)|whats|what exactly (?:is|are)|who(?:['’]s| is| are| was"
     r"| were)|whos)(?: exactly| actually)? (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)"
     r"(?: (?:exactly|actually))?",
+    r"what do you mean by (?P<about>.+)|(?:what|was) (?P<about2>[^ ]+) (?:is|are|ist|sind)",
+    r"(?:definition|bedeutung|significado) (?P<about>[^ ]+)"
+    r"|(?P<about2>[^ ]+(?: [^ ]+)?) (?:definition|meaning|bedeutung|signification|significado)",
+    r"(?:ca |cela )?veut dire quoi (?P<about>.+)|(?:a que se refiere|a que se refere)"
+    r" (?P<about2>.+)",
+    r"ce (?:que c['’]est que |qu['’]est |que signifie )(?P<about>.+)",
     r"what do(?:es)? (?P<about>.+?) (?:mean|stand for|refer to|signify)(?: exactly)?",
     r"(?:define|definition of|meaning of|the (?:definition|meaning) of|what is meant by)"
     r" (?P<about>.+)",
@@ -171,7 +218,8 @@ DEFINITION = family(
     r"was (?:bedeutet|heisst|heißt|meint)(?: (?:eigentlich|denn|genau))* (?P<about>.+)",
     r"was versteht man unter (?P<about>.+)|(?:die )?(?:definition|bedeutung) (?:von|des|der)"
     r" (?P<about2>.+)|definiere (?P<about3>.+)",
-    r"(?:qu['’ ]est[- ]ce (?:que?(?: c['’]est(?: que)?)?|qu['’])|c['’ ]est quoi|que signifie"
+    r"(?:qu['’ ]est[- ]ce (?:que?(?!e? ?(?:j['’]|tu |on |nous |vous |ils? |elles? ))(?:"
+    r" c['’]est(?: que)?)?|qu['’])|c['’ ]est quoi|que signifie"
     r"|que veut dire|qui (?:est|etait|sont))(?: au juste)? ?(?P<about>.+)",
     r"(?:la )?(?:definition|signification) (?:de|du|des|d['’]) ?(?P<about>.+)"
     r"|definis (?P<about2>.+)",
@@ -188,7 +236,8 @@ HOW_TO = family(
     "how_to",
     "how hwo steps instruction walk guide wie anleitung schritt comment etape como paso passo"
     " tutoria"
-    " recipe instruc pasos passos recette procedure mode",
+    " recip rezept receta receita was que o procedure process way instruc pasos passos recette"
+    " procedure mode",
     r"(?:{show} |explain |describe |tell me |show me )*how (?:do|can|could|should|would|does"
     r"|might|must)"
     r" (?:i|we|you|one|someone) (?P<about>.+)",
@@ -198,11 +247,20 @@ HOW_TO = family(
     r"(?:what are |{show} |explain )?(?:{the} )*(?:steps|instructions|procedure|directions|guide"
     r"|walkthrough) (?:to|for|on|of) (?P<about>.+)",
     r"(?:walk|guide|talk) me through (?P<about>.+)",
+    r"what(?:['’]s| is) the (?:procedure|process|way|recipe) (?:for|to|of) (?P<about>.+)",
+    r"(?:what do (?:i|we) (?:need|have) to do|what must i do|was muss (?:ich|man) (?:machen|tun)"
+    r"|que dois[- ]je faire|que faut[- ]il faire|que (?:tengo que|hay que|debo) hacer"
+    r"|o que (?:preciso|devo|tenho que|tenho de|e preciso)(?: de)? fazer),?"
+    r" (?:to|in order to|um|pour|para) (?P<about>.+)",
+    r"(?:wie geht|wie gelingt) (?P<about>.+)|wie macht man (?P<about2>.+)",
+    r"(?:recipe|rezept|recette|receta|receita) (?:for|fur|de|du|d['’]|des|del|da|do)"
+    r" ?(?P<about>.+)",
+    r"(?:passo a passo|paso a paso) (?:para|de) (?P<about>.+)",
     r"wie (?:kann|soll|konnte|muss|darf|sollte) (?:ich|man|wir) (?:am besten )?(?P<about>.+)",
     r"wie (?:macht|mache|baut|erstellt) (?:ich|man|wir) (?P<about>.+)",
     r"wie (?P<about>\w+(?:e|t|en) (?:ich|man|wir) .+)",
-    r"(?:{show} |was sind |welches sind )?(?:{the} )*(?:anleitung|schritte|schritt fur"
-    r" schritt)(?: (?:zum|zur|zu|fur|um))+"
+    r"(?:{show} |was sind |welches sind )?(?:{the} )*(?:anleitung(?: (?:zum|zur|zu|fur|um))*"
+    r"|(?:schritte|schritt fur schritt)(?: (?:zum|zur|zu|fur|um))+)"
     r" (?P<about>.+)",
     r"comment (?:est[- ]ce (?:que|qu['’]) ?(?:je|on|tu|nous) ?|puis[- ]je |peut[- ]on |dois[- ]je"
     r" |doit[- ]on )?(?:faire )?(?P<about>.+)",
@@ -210,7 +268,7 @@ HOW_TO = family(
     r" (?:pour|de|du)"
     r" (?P<about>.+)",
     r"como (?:puedo |podemos |se puede |debo |hago para |posso |podemos |faco para |se |devo |eu"
-    r" )?(?:hacer |hago |fazer )?(?P<about>.+)",
+    r" )?(?:hacer |hago |hace |fazer |faco |faz )?(?P<about>.+)",
     r"(?:{show} |cuales son |quais sao )?(?:{the} )*(?:pasos|passos|instrucciones|instrucoes"
     r"|procedimiento) (?:para|de)"
     r" (?P<about>.+)",
@@ -225,7 +283,8 @@ WHEN = family(
     r"|were|am"
     r"|is|are|will|habe|hat)(?: (?:i|we))?(?: (?:last|first))?(?: (?:write|note) (?:about"
     r"|down))? (?P<about>.+)",
-    r"when (?P<about>(?:i|we) .+)",
+    r"when (?P<about>(?:i|we) .+)|when['’]s (?P<about2>.+)",
+    r"c['’]est quand (?P<about>.+)",
     r"(?:on |since )?(?:what|which) (?:day|date)(?: was it(?: when)?)?(?: (?:did|do|does|have|has"
     r"|had|was|were|is|are))?(?: (?:i|we))? (?P<about>.+)",
     r"(?:seit |bis )?(?:wann|wan)(?: (?:habe?n?|hat|war(?:en|st)?|bin|ist|sind"
@@ -234,11 +293,12 @@ WHEN = family(
     r"an welchem (?:tag|datum) (?P<about>.+)|(?:zu|seit) welchem datum (?P<about2>.+)",
     r"(?:depuis )?quand (?:est[- ]ce (?:que|qu['’]) ?)?(?:j['’]ai |ai[- ]je |a[- ]t[- ]on "
     r"|ont[- ]ils "
-    r"|suis[- ]je )?(?P<about>.+?)(?: pour la (?:derniere|premiere) fois)?",
+    r"|suis[- ]je )?(?P<about>.+?)(?: (?:pour )?la (?:derniere|premiere) fois)?",
     r"(?:a quelle date|quel jour) (?:est[- ]ce (?:que|qu['’]) ?)?(?P<about>.+)",
-    r"(?:desde )?cuando (?:fue la ultima vez que )?(?P<about>.+)",
+    r"(?:desde )?cuando (?:fue la ultima vez que )?(?P<about>.+?)(?: por (?:ultima|primera) vez)?",
     r"(?:en que (?:fecha|dia)|que dia) (?P<about>.+)",
-    r"(?:desde )?quando (?:foi a ultima vez que )?(?P<about>.+)",
+    r"(?:desde )?quando (?:foi a ultima vez que )?(?:eu )?(?P<about>.+?)"
+    r"(?: pela (?:ultima|primeira) vez)?",
     r"(?:em que (?:data|dia)|que dia) (?P<about>.+)",
 )
 _COMPOSE = (

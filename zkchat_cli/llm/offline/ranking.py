@@ -45,7 +45,7 @@ from zkchat_cli.llm.offline.term_weights import (
 )
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
-from zkchat_cli.text.languages import language_of_query, written_language
+from zkchat_cli.text.languages import language_of_query, may_be_in, written_language
 from zkchat_cli.text.word_lists import ENGLISH, GERMAN
 
 # The likeliest passages, which are compared by meaning; each takes about 5 ms. With 18, two of 60
@@ -231,9 +231,9 @@ def is_foreign(question: str, excerpts: Sequence[QuoteSource]) -> bool:
     excerpts of a few words tell none.
     """
     language = language_of_query(question)
-    known = {written_language(each.text) for each in excerpts} - {None}
+    known = {name for each in excerpts if (name := written_language(each.text)) is not None}
     if language is not None and known:
-        return language not in known
+        return not may_be_in(question, known)
     if have_any_word(excerpts, words.content_terms(question)):
         return False
     if language is None:

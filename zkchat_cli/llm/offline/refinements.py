@@ -1,7 +1,7 @@
 """What a definition, steps and a date need beside the best sentences of a look-up. Pure."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from zkchat_cli.llm.offline.answer import (
     OfflineAnswer,
@@ -39,6 +39,9 @@ MOST_BESIDE_STEPS = 5
 COMPARED = 20
 # Characters of the number of a step
 LONGEST_NUMBER = 2
+# Two forms of a verb begin with as many letters, and end with as many others at most
+SHORTEST_STEM = 4
+LONGEST_ENDING = 3
 # Quotes that a list of steps may be beside
 LEADING_QUOTES = 3
 _COPULA = (
@@ -55,7 +58,10 @@ _DATE = lazy_pattern(
     r"|marzo|abril|junio|julio|agosto|janeiro|fevereiro|março|maio|junho|julho)\b",
     re.IGNORECASE,
 )
-_LEADING_DATE = lazy_pattern(r"\d{4}-(?:W\d\d|\d\d(?:-\d\d)?)|\d{8}(?!\d)|\d{1,2}\.\d{1,2}\.\d{4}")
+_LEADING_DATE = lazy_pattern(
+    r"\d{4}[-_](?:W\d\d|\d\d(?:[-_]\d\d)?)|\d{8}(?!\d)|\d{1,2}\.\d{1,2}\.\d{4}"
+)
+_ITEM = lazy_pattern(r"^([ \t]*)[-*+] +(.*)$", re.MULTILINE)
 _NUMBERED = lazy_pattern(r"^\s*\d{1,2}[.)]\s+(.*)$", re.MULTILINE)
 
 Refinement = Callable[
@@ -153,7 +159,8 @@ def _find_definition(subject: str, excerpts: Sequence[QuoteSource]) -> RankedQuo
 def _opens_note(quote: RankedQuote, wanted: frozenset[str], languages: tuple[str, ...]) -> bool:
     """Whether a quote is the first sentence of the note that is called so."""
     title = quote.excerpt.title
-    if quote.passage.kind != "prose" or comparable_words(title, languages) != wanted:
+    # Notes of outliners have items only
+    if quote.passage.kind not in ("prose", "item") or comparable_words(title, languages) != wanted:
         return False
     headings = [heading for heading in quote.passage.headings if heading != title]
     return quote.order.position == 0 or not headings
@@ -174,7 +181,10 @@ def _give_steps(
         return OfflineAnswer(_format_steps(steps, phrases), "answer")
     if not ranked.is_answer:
         return None
-    leading = ranked.on_topic[:LEADING_QUOTES]
+    best_note = ranked.on_topic[0].excerpt.path
+    leading = [
+        quote for quote in ranked.on_topic[:LEADING_QUOTES] if quote.excerpt.path == best_note
+    ]
     # What leads in to a list tells what its steps are for; one that is a step only has its words
     for best in sorted(leading, key=lambda quote: quote.passage.kind == "item"):
         steps = _numbered_items(best, languages)
@@ -189,16 +199,48 @@ def _steps_of_named(
     excerpts: Sequence[QuoteSource],
     languages: tuple[str, ...],
 ) -> list[RankedQuote]:
-    """The steps of the note that is named after a subject, from its best passage with steps; none
-    without such a note.
+    """The steps of the section or the note that is named after a subject, from its best passage
+    with steps; none without such a note.
     """
+    wanted = comparable_words(_without_common_words(subject, languages), languages)
     path = _note_named(subject, excerpts)
-    for quote in ranked.all if path else ():
-        if quote.excerpt.path == path and _may_have_steps(quote.excerpt):
-            steps = _first_steps(quote.excerpt, languages)
-            if len(steps) >= FEWEST_STEPS:
-                return steps
+    for excerpt in excerpts:
+        nested = _items_below(wanted, excerpt, languages)
+        if len(nested) >= FEWEST_STEPS:
+            return nested
+    for quote in ranked.all:
+        if not _may_have_steps(quote.excerpt):
+            continue
+        items = _all_numbered_items(quote.excerpt, languages)
+        below = [item for item in items if _is_named(wanted, item.above)]
+        of_note = items if quote.excerpt.path == path else []
+        for steps in (below, of_note):
+            first = [item for item in steps if item.passage.headings == steps[0].passage.headings]
+            if len(first) >= FEWEST_STEPS:
+                return first
     return []
+
+
+def _without_common_words(task: str, languages: Iterable[str]) -> str:
+    """A task without articles and pronouns of the notes' languages, which are in no heading. "té"
+    is tea, and none.
+    """
+    common = {word for language in languages for word in words.stopwords(language)}
+    return " ".join(word for word in task.split() if word.lower() not in common)
+
+
+def _is_named(wanted: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether each wanted word has a form among the names: verbs have more of them than stems
+    tell ("füttert", "füttern").
+    """
+    return bool(wanted) and all(any(_is_form(word, name) for name in names) for word in wanted)
+
+
+def _is_form(word: str, other: str) -> bool:
+    """Whether two words begin alike and hardly differ at their ends."""
+    longest = max(len(word), len(other))
+    begin = max(SHORTEST_STEM, longest - LONGEST_ENDING)
+    return word == other or (len(word) >= begin and word[:begin] == other[:begin])
 
 
 def _add_sentences(
@@ -248,10 +290,24 @@ def _numbered_items(best: RankedQuote, languages: tuple[str, ...]) -> list[Ranke
     return [item for item in items if item.passage.headings == best.passage.headings]
 
 
-def _first_steps(excerpt: QuoteSource, languages: tuple[str, ...]) -> list[RankedQuote]:
-    """The items of the first section of a passage that has numbered ones."""
-    items = _all_numbered_items(excerpt, languages)
-    return [item for item in items if item.passage.headings == items[0].passage.headings]
+def _items_below(
+    wanted: frozenset[str], excerpt: QuoteSource, languages: tuple[str, ...]
+) -> list[RankedQuote]:
+    """The items of an outline that are nested in one that names the task, as outliners write
+    steps.
+    """
+    items = _ITEM.findall(excerpt.text)
+    nested: list[str] = []
+    depth = -1
+    for indentation, text in items:
+        if depth >= 0 and len(indentation) > depth:
+            nested.append(_letters(to_plain_text(text)))
+        elif nested:
+            break
+        elif _is_named(wanted, comparable_words(text, languages)):
+            depth = len(indentation)
+    quotes = find_quotes([excerpt], languages, max_group=0) if nested else []
+    return [quote for quote in quotes if _letters(quote.text) in nested]
 
 
 def _all_numbered_items(excerpt: QuoteSource, languages: tuple[str, ...]) -> list[RankedQuote]:
@@ -300,7 +356,7 @@ def _date_above(quote: RankedQuote) -> str:
         quote.excerpt.title,
     ):
         if found := _LEADING_DATE.match(name):
-            return found[0]
+            return found[0].replace("_", "-")
     return ""
 
 

@@ -33,7 +33,7 @@ def answer_with_refusal(
     request: NoteRequest, turn: AskedTurn, similarities: Similarities | None
 ) -> OfflineAnswer | None:
     """What cannot be done, which model could, and what the notes say about the subject."""
-    phrases = request_phrases(turn.asked)
+    phrases = request_phrases(turn.asked, turn.texts)
     text = f"{_refusal(request.task, phrases)}\n"
     excerpts = read_excerpts(turn.results)
     if request.note or turn.documents:

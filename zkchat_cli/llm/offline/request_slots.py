@@ -19,6 +19,7 @@ SLOTS = {
     "|des|eine?[nrms]?|mes|mon|ma|nos|notre|les?|la|une?|du|de|d|l|mis?|nuestr[oa]s?|el|l[oa]s|un"
     "|unas?|minhas?|meus?|nossas?|as?|os?|umas?|um|das|dos|da|do",
     "show": "(?:please )?(?:list|show|give|display|find|get|print|enumerate|see|name|fetch|tell"
+    "|search|lister|auflisten|listar|mostrar|cherche|procure|procura|buscar|me mostr[ae]|me da"
     "|zeige?|liste|gib|finde?|suche?|nenne?|montre|affiche|donne|trouve|enumere|muestra|lista"
     "|enumera|da|dame|encuentra|busca|ensename|muestrame|mostre|mostra|de|encontre|busque|liste"
     "|voir|ver|sehen)(?:[- ](?:me|us|mir|uns|moi|nous|out|all|bitte|please|mal|doch))*",
@@ -35,12 +36,28 @@ SLOTS = {
     "label": "tags?|hashtags?|etiquetas?|etiquettes?|schlagwort(?:e|er)?|property|properties"
     "|eigenschaft|propriete|propiedad|propriedade|#",
     "make": "make|create|build|draw|generate|produce|do|prepare|erstelle?|mach|mache|baue?|erzeuge?"
+    "|faz|me faz|me faca|faz-me"
     "|fais|faites|cree|genere|dresse|haz|hazme|crea|creame|genera|faca|cria|crie|gere|monte",
     "table": "table|tabel|tabelle|tableau|tabla|tabela",
     "link": "link(?:s|ing|ed)?|point(?:s|ing)?|refer(?:s|ring)?",
     "newest": "newest|latest|most recent|recent|last|neu?este[nrms]?|letzte[nrms]?|jungste[nrms]?"
     "|plus recente?s|dernieres?|derniers?|recentes?|mas recientes?|ultim[oa]s?|recientes?|mais"
     " recentes?|mais novas?|mas nuevas?",
+    "better": "better|faster|cheaper|safer|easier|healthier|worse|besser|schneller|billiger"
+    "|gesunder"
+    "|meilleure?|mieux|plus rapide|mejor|peor|melhor|pior",
+    "asking": "what|which|who|when|how|where|why|if|was|wie|wer|wann|wo|welche[rns]?|warum"
+    "|ce qu[e']?|qu['’]est[- ]ce|comment|quand|quelles?|quels?|ou|pourquoi|que|como|cuando"
+    "|quien|cuanto|cuantas|donde|por que|o que|quem|quando|onde|quantas|quais",
+    "write": "wrote|write|written|noted?|have written|geschrieben|notiert|ecrit(?:es?)?"
+    "|note(?:es?)?"
+    "|escrito|anotado|apuntado|escribi|anote|escrevi|anotei",
+    "something": "notes?|anything|something|entries|notiz(?:en)?|et?was|irgendwas|eintrage"
+    "|quelque chose|(?:des )?notes|(?:des )?fiches|algo|(?:algunas? )?notas?|(?:alguma )?nota"
+    "|apuntes|alguma coisa|anotacoes",
+    "named_property": "type|status|state|rating|priority|author|type|category|genre|year|stage|mood"
+    "|prioritat|autorin|autor|typ|art|kategorie|jahr|bewertung|statut|etat|priorite|auteur"
+    "|categorie|annee|genre|estado|prioridad|prioridade|tipo|categoria|ano|nota|genero",
     "number": r"\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|twenty|eins?|zwei|drei"
     "|vier|funf|sechs|sieben|acht|neun|zehn|zwanzig|deux|trois|quatre|cinq|sept|huit|neuf|dix|dos"
     "|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|dois|duas|quatro|sete|oito|nove|dez",
@@ -71,7 +88,7 @@ class RequestPattern(NamedTuple):
 
     kind: RequestKind | None
     pattern: re.Pattern[str]
-    values: dict[str, str]
+    values: dict[str, str | bool]
 
 
 class RequestFamily(NamedTuple):
@@ -94,7 +111,7 @@ def compile_filled(template: str) -> re.Pattern[str]:
 
 
 def family(
-    kind: RequestKind | None, triggers: str, *templates: str, **values: str
+    kind: RequestKind | None, triggers: str, *templates: str, **values: str | bool
 ) -> RequestFamily:
     patterns = [RequestPattern(kind, compile_filled(each), values) for each in templates]
     return RequestFamily(tuple(triggers.split()), tuple(patterns))

@@ -10,6 +10,12 @@ import unicodedata
 from typing import Literal, NamedTuple
 
 from zkchat_cli.llm.offline import list_patterns, question_patterns
+from zkchat_cli.llm.offline.message_frame import (
+    spell_out,
+    without_frame,
+    without_instruction,
+    without_thanks,
+)
 from zkchat_cli.llm.offline.note_scope import (
     NAMED_NOTE,
     PUNCTUATION,
@@ -25,6 +31,8 @@ from zkchat_cli.llm.offline.request_slots import (
 )
 from zkchat_cli.models.reports import RequestKind
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
+from zkchat_cli.text.words import stopwords
 
 # A longer message is a pasted text
 LONGEST_REQUEST = 300
@@ -65,6 +73,9 @@ class NoteRequest(NamedTuple):
     # Whether the folder may as well be a subject ("notes in German"), and the note nothing at all
     # ("summarize all")
     is_guess: bool = False
+    # Whether the message is a look-up unless the notes suit it: "table of books", but not
+    # "table of contents"
+    may_be_lookup: bool = False
 
 
 FAMILIES = (
@@ -82,45 +93,10 @@ FAMILIES = (
     question_patterns.WHEN,
     question_patterns.HOW_TO,
     question_patterns.DEFINITION,
+    list_patterns.LIKELY_TABLE,
+    list_patterns.LIKELY_LIST,
 )
 """The first pattern that fits decides, so that "how many notes" is no "how to"."""
-_FRAME_BEGIN = compile_filled(
-    r"(?:(?:hi|hello|hey|hallo|bonjour|hola|ola|oi|ok|okay|so|now|then|well|pls|plz|please|bitte"
-    r"|kindly|s['’ ]?il (?:te|vous) plait|svp|stp|por favor|und|also|actually"
-    r"|(?:can|could|would|will|won['’]t) you(?: please| kindly)?"
-    r"|(?:i ?(?:['’]d| would) like|i want|i need|i wish)(?: you)?(?: to(?: (?:see|know|get"
-    r"|have))?)?"
-    r"|let me(?: (?:see|know))?|(?:kannst|konntest|wurdest|konnen|konnten) (?:du|sie)(?: bitte)?"
-    r"(?: mal)?(?: mir)?|ich (?:mochte|will|hatte gern(?:e)?|brauche)(?: bitte)?(?: mal)?"
-    r"|(?:peux|pourrais|pouvez|pourriez)[- ](?:tu|vous)|est[- ]ce que tu (?:peux|pourrais)"
-    r"|je (?:voudrais|veux|souhaite)(?: voir| savoir)?"
-    r"|(?:me )?(?:puedes|podrias|puede|podria)|quiero(?: ver| saber)?|quisiera(?: ver| saber)?"
-    r"|(?:voce )?(?:pode|poderia|consegue)|quero(?: ver| saber)?|gostaria de(?: ver| saber)?"
-    r"|i wonder|(?:tell|show|give) me(?= (?:how many|which|what|who|when|how|where))|do you know"
-    r"|sabes|wei(?:ss|ß)t du"
-    r"|sais[- ]tu)[,:!.]?\s+)+"
-)
-_FRAME_END = compile_filled(
-    r"(?:[\s,]+(?:please|pls|plz|bitte|mal|s['’ ]?il (?:te|vous) plait|svp|stp|por favor|thanks"
-    r"|thank you|thx|danke|merci|gracias|obrigad[oa]|for me|fur mich|zeigen|auflisten|nennen"
-    r"|anzeigen|machen|erstellen|geben|erklaren"
-    r"|sagen|finden|erzahlen|in my (?:notes|vault)"
-    r"|in meinen notizen|dans mes notes|en mis notas|nas minhas notas))+"
-)
-_INSTRUCTION = compile_filled(
-    r"(?:(?:explain|describe|elaborate on|clarify|discuss|expand on)(?: to me| me| us)?(?! plan\b)"
-    r"|(?:tell|remind) me (?:something |everything |all )?(?:about|of)"
-    r"|what (?:do|does|did) (?:my|the|our) notes? (?:say|tell(?: me)?|have|know) (?:about|on)"
-    r"|what do i (?:know|have)(?: noted| written)? (?:about|on)"
-    r"|(?:list|show|display)(?: me| us)?(?= (?:{all}|{the}) )|(?:show|give|get|find) me"
-    r"|zeige?(?: mir| uns)?(?= (?:{all}|{the}) )"
-    r"|(?:erklare?|beschreibe?|erlautere?)(?: mir| uns)?|erzahle?(?: mir)? (?:et?was )?(?:uber|von)"
-    r"|was (?:sagen|wissen|steht in) meine[n]? notizen (?:uber|zu)|was weiss ich (?:uber|von)"
-    r"|(?:explique|decris)(?:[- ]moi)?|parle[- ]moi d(?:e|u)|que disent mes notes (?:sur|de)"
-    r"|(?:explica|explicame|describe|descreva|explique)(?: me)?|hablame (?:de|sobre)"
-    r"|que dicen mis notas (?:sobre|de)|(?:me )?fale(?: me)? (?:de|sobre)"
-    r"|o que (?:dizem )?minhas notas(?: dizem)? sobre) "
-)
 
 
 def parse_request(message: str) -> NoteRequest:
@@ -128,17 +104,41 @@ def parse_request(message: str) -> NoteRequest:
     text = " ".join(message.split())
     if not text or len(text) > LONGEST_REQUEST:
         return NoteRequest(about=text)
-    found = _match_frames(text)
+    written = spell_out(text)
+    found = _match_frames(written)
     if found is None:
-        corrected = _correct_frame(text)
-        found = _match_frames(corrected) if corrected != text else None
-    return found or NoteRequest(about=_without_instruction(text))
+        corrected = _correct_frame(written)
+        found = _match_frames(corrected) if corrected != written else None
+    return found or _read_choice(written) or as_look_up(text)
+
+
+def as_look_up(message: str) -> NoteRequest:
+    """A message as a question, without the words of an instruction."""
+    return NoteRequest(about=without_instruction(" ".join(message.split())))
+
+
+def _read_choice(text: str) -> NoteRequest | None:
+    """A question that only names two things, "tea or coffee?", as a comparison."""
+    choice = _CHOICE.fullmatch(bare_text(text))
+    if choice is None:
+        return None
+    groups = _written_groups(choice, text)
+    cleaned = [clean_subject(groups[name]) for name in ("left", "right")]
+    # "thé" is a word of its own, "the" is not
+    if any(
+        _PRONOUN.fullmatch(bare_text(each)) or each.lower() in _COMMON_WORDS for each in cleaned
+    ):
+        return None
+    left, right = cleaned
+    # "o" is an article in Portuguese: "chegou o pacote?"
+    may_be_lookup = len(groups["joint"]) == 1
+    return NoteRequest("compare", left=left, right=right, may_be_lookup=may_be_lookup)
 
 
 def _match_frames(text: str) -> NoteRequest | None:
     """The request of a text that fits a pattern, with or without its polite frame."""
-    text = unicodedata.normalize("NFC", text).strip(PUNCTUATION)
-    framed = _without_frame(text)
+    text = without_thanks(unicodedata.normalize("NFC", text)).strip(PUNCTUATION)
+    framed = without_frame(text)
     for each in dict.fromkeys((text, framed)):
         bare = bare_text(each)
         words = re.findall(r"[\w#]+", bare)
@@ -153,35 +153,19 @@ def _match_frames(text: str) -> NoteRequest | None:
     return None
 
 
-def _without_instruction(text: str) -> str:
-    """A question without "explain" or "tell me about", which are no words to search for."""
-    framed = _without_frame(text)
-    instruction = _INSTRUCTION.match(bare_text(framed))
-    return framed[instruction.end() :] if instruction else text
-
-
-def _without_frame(text: str) -> str:
-    """A message without "could you please" and "thanks"."""
-    bare = bare_text(text)
-    begin = _FRAME_BEGIN.match(bare)
-    start = begin.end() if begin else 0
-    end = len(text)
-    for match in _FRAME_END.finditer(bare, start):
-        if match.end() == len(bare):
-            end = match.start()
-    return text[start:end].strip(PUNCTUATION) or text
-
-
 def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> NoteRequest | None:
     """The request of a match in the bare form of `text`; None if what it is about is only a
     pronoun, or if it names no date where one is needed.
     """
     groups = _written_groups(match, text)
     fields: dict[str, object] = dict(pattern.values)
-    for name in ("scope", "dates"):
+    for name in ("scope", "dates", "when"):
         if name in groups:
             fields |= read_scope(groups[name], columns=pattern.kind == "table")
-    if "dates" in groups and "dates" not in fields:
+    if ("dates" in groups or "when" in groups) and "dates" not in fields:
+        return None
+    # "What did I do on Monday?" wants its notes, "what did I do about the roof on Monday?" does not
+    if "when" in groups and fields.get("about"):
         return None
     if pattern.kind == "outline" and "scope" in groups and fields == pattern.values:
         # Words such as "all" and "notes" restrict nothing, but a note may be called so
@@ -190,6 +174,8 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
         return None
     fields |= _read_words(groups)
     if any(_PRONOUN.fullmatch(bare_text(str(fields.get(name, "")))) for name in _SUBJECTS):
+        return None
+    if pattern.kind == "definition" and _NEGATION.match(bare_text(str(fields["about"]))):
         return None
     return NoteRequest(pattern.kind, **fields)  # type: ignore[arg-type]
 
@@ -210,18 +196,23 @@ def _read_words(groups: dict[str, str]) -> dict[str, object]:
     fields: dict[str, object] = {}
     for name, value in groups.items():
         match name:
-            case "scope" | "dates":
+            case "scope" | "dates" | "when":
                 pass
             case "limit":
                 fields[name] = _read_number(value)
             case "newest":
                 fields[name] = True
+            case "without":
+                pass
             case "what":
                 fields[name] = _KINDS_OF_NAMES[bare_text(value)]
             case "note" | "other":
                 fields[name] = clean_subject(_name_of_note(value))
             case _:
                 fields[name] = clean_subject(value)
+    if "without" in groups:
+        # As in a search, "-done" excludes a tag; "-" alone excludes all
+        fields["tag"] = f"-{fields.get('tag', '')}"
     return fields
 
 
@@ -238,6 +229,8 @@ _PRONOUN = lazy_pattern(
     r"|dies|ihn|davon|damit|cela|ca|il|elle|eux|eso|esto|ello|ella|isso|isto|ele|ela"
     r"|wrong|new|next|up|happening|going on|left|missing"
 )
+# "what was not approved?" asks for no definition
+_NEGATION = lazy_pattern(r"(?:not|never|nicht|nie|pas|no|nunca|nao) ")
 _KINDS_OF_NAMES = {
     word: what
     for what, words in {
@@ -253,12 +246,25 @@ def _read_number(text: str) -> int:
     return int(bare) if bare.isdigit() else NUMBERS[bare]
 
 
+_CHOICE = compile_filled(
+    r"¿?(?P<left>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) (?P<joint>or|oder|ou)"
+    r" (?P<right>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) ?\?+"
+    r"|¿?(?P<left2>(?:{the} )?[^\s,?]+) (?P<joint2>[ou]) (?P<right2>(?:{the} )?[^\s,?]+) ?\?+"
+)
+_COMMON_WORDS = frozenset(
+    bare_text(word)
+    for language in (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE)
+    for word in stopwords(language)
+)
+"""Words in any sentence: "cuánto" is not "cuándo" mistyped, and "now or never?" no choice."""
+
+
 def _correct_frame(text: str) -> str:
     """A message with the mistyped words of its frame corrected: "lsit al notes"."""
     words = text.split()
     for position, word in enumerate(words[:FRAME_WORDS]):
         bare = bare_text(word.strip(PUNCTUATION))
-        if len(bare) < SHORTEST_SWAPPED or bare in FRAME_VOCABULARY:
+        if len(bare) < SHORTEST_SWAPPED or bare in FRAME_VOCABULARY or bare in _COMMON_WORDS:
             continue
         near = [known for known in FRAME_VOCABULARY if is_typo(bare, known)]
         if near:

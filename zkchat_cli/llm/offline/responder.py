@@ -25,6 +25,7 @@ from zkchat_cli.llm.offline.asked_turn import (
 )
 from zkchat_cli.llm.offline.comparisons import COMPARE
 from zkchat_cli.llm.offline.continuations import CONTINUATION
+from zkchat_cli.llm.offline.dated_answers import answer_about_day, day_calls
 from zkchat_cli.llm.offline.note_links import LINKS
 from zkchat_cli.llm.offline.note_lists import LIST
 from zkchat_cli.llm.offline.outlines import OUTLINE
@@ -32,7 +33,7 @@ from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, 
 from zkchat_cli.llm.offline.refinements import next_refinement_calls, refine
 from zkchat_cli.llm.offline.refusals import REFUSAL
 from zkchat_cli.llm.offline.request_handler import RequestHandler
-from zkchat_cli.llm.offline.requests import NoteRequest, parse_request
+from zkchat_cli.llm.offline.requests import NoteRequest, as_look_up, parse_request
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.llm.offline.tables import TABLE
 from zkchat_cli.models.messages import ToolCall
@@ -52,6 +53,8 @@ HANDLERS: dict[RequestKind | None, RequestHandler] = {
     None: REFUSAL,
 }
 """Other kinds are look-ups."""
+# Kinds of questions that may be about what was on a day
+ABOUT_A_DAY = ("lookup", "definition")
 _WORD = re.compile(r"[^ \n]*[ \n]?")
 # A fenced block of code, up to a fence that is as long
 _FENCED_BLOCK = lazy_pattern(r"^(`{3,})[^\n`]*\n.*?^\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -81,6 +84,8 @@ def answer_request(
         if answer is not None:
             yield from _deltas(answer, asked.kind)
             return
+        if asked.may_be_lookup:
+            asked = as_look_up(turn.question)
     question = analyze_question(_with_subject(request.messages, turn, asked), turn.position)
     if turn.position >= 0:
         question = question._replace(typed=request.messages[turn.position].content)
@@ -88,6 +93,7 @@ def answer_request(
         wanted = next_refinement_calls(asked, question, turn)
     else:
         wanted = first_calls(question, turn.documents)
+        wanted += day_calls(question, turn) if asked.kind in ABOUT_A_DAY else []
     calls = _tool_calls(wanted, turn, tools)
     if calls:
         yield StreamFinished("tool_calls", calls=calls)
@@ -124,6 +130,10 @@ def _look_up(
     similarities: Similarities | None,
 ) -> OfflineAnswer:
     """The sentences that answer, with what the kind of request needs."""
+    if asked.kind in ABOUT_A_DAY:
+        of_day = answer_about_day(question, turn, similarities)
+        if of_day is not None:
+            return of_day
     if not turn.documents:
         refined = refine(asked, question, read_excerpts(turn.results), similarities)
         if refined is not None:

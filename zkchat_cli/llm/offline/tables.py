@@ -20,6 +20,7 @@ from zkchat_cli.llm.offline.note_lists import (
     format_rest,
     list_arguments,
     listed_notes,
+    suits_notes,
 )
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, find_quotes
 from zkchat_cli.llm.offline.request_handler import (
@@ -34,6 +35,7 @@ from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.markdown.tables import is_delimiter_row
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.note_phrases import note_phrases
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.request_phrases import request_phrases
@@ -68,7 +70,7 @@ def next_table_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
     if lists[-1].error and request.is_guess and len(lists) == 1:
         guess = request._replace(folder="", about=request.folder)
         return [WantedCall(LIST_TOOL, _arguments(guess))]
-    if _columns(request, listed_notes(lists[-1])) or turn.calls_of(READ_TOOL, SEARCH_TOOL):
+    if turn.calls_of(READ_TOOL, SEARCH_TOOL):
         return []
     return _calls_for_items(request, lists[-1])
 
@@ -78,12 +80,27 @@ def _calls_for_items(request: NoteRequest, listed: FinishedCall) -> list[WantedC
 
     The notes of a folder or with a tag are rows themselves: no one of them is the best.
     """
+    if request.may_be_lookup:
+        return _calls_for_named(request, listed)
+    if _columns(request, listed_notes(listed)):
+        return []
     documents = listed.data.get("documents", ())
     if documents and (request.about or len(documents) == 1):
         return [WantedCall(READ_TOOL, {"relative_path": documents[0]["path"]})]
     if request.about:
         return [WantedCall(SEARCH_TOOL, {"query": request.about, "limit": EXCERPTS})]
     return []
+
+
+def _calls_for_named(request: NoteRequest, listed: FinishedCall) -> list[WantedCall]:
+    """The reading of the note that is named after what the table is of, unless several notes are of
+    that kind: the note Insurances may have a table of them.
+    """
+    if suits_notes(request, listed):
+        return []
+    named = [note for note in listed_notes(listed) if fold(note.title) == fold(request.about)]
+    paths = [note.excerpt.path for note in named if note.excerpt]
+    return [WantedCall(READ_TOOL, {"relative_path": path}) for path in paths[:1]]
 
 
 def _arguments(request: NoteRequest) -> dict[str, Any]:
@@ -99,6 +116,8 @@ def answer_with_table(
 ) -> OfflineAnswer | None:
     """A table of properties, or else of the items of a note's list."""
     lists = turn.calls_of(LIST_TOOL)
+    if request.may_be_lookup and not suits_notes(request, lists[-1]):
+        return _answer_with_table_in_note(turn)
     if lists and (table := _table_of_properties(request, lists[-1], turn)):
         return OfflineAnswer(table, "answer")
     reads = [call for call in turn.calls_of(READ_TOOL) if not call.error]
@@ -110,8 +129,15 @@ def answer_with_table(
     if lists and (table := _table_of_key_lines(request, lists[-1], turn)):
         return OfflineAnswer(table, "answer")
     if turn.calls_of(READ_TOOL) and turn.calls_of(READ_TOOL)[-1].error:
-        return explain_error(turn.calls_of(READ_TOOL)[-1], note_phrases(turn.asked))
+        return explain_error(turn.calls_of(READ_TOOL)[-1], note_phrases(turn.asked, turn.texts))
     return None
+
+
+def _answer_with_table_in_note(turn: AskedTurn) -> OfflineAnswer | None:
+    """The table in the note that was read, if it has one."""
+    read = [excerpt for call in turn.calls_of(READ_TOOL) for excerpt in call.excerpts]
+    table = _table_in_note(read, turn)
+    return OfflineAnswer(table, "answer") if table else None
 
 
 def _named_columns(request: NoteRequest) -> list[str]:
@@ -140,8 +166,8 @@ def _table_of_properties(request: NoteRequest, call: FinishedCall, turn: AskedTu
         return ""
     rows = [_row(note, columns) for note in notes]
     total = int(call.data.get("total", 0))
-    of_notes = note_phrases(turn.asked)
-    phrases = request_phrases(turn.asked)
+    of_notes = note_phrases(turn.asked, turn.texts)
+    phrases = request_phrases(turn.asked, turn.texts)
     head = phrases.properties_of.format(notes=count_of_notes(total, request, of_notes))
     rest = format_rest(total - len(notes), request, of_notes)
     return f"{head}\n\n{_render([phrases.note, *columns], rows)}{rest}"
@@ -157,8 +183,8 @@ def _table_of_key_lines(request: NoteRequest, call: FinishedCall, turn: AskedTur
         rows.append([format_note(note), truncate(plain_name(line), LONGEST_ITEM)])
     if not rows:
         return ""
-    of_notes = note_phrases(turn.asked)
-    phrases = request_phrases(turn.asked)
+    of_notes = note_phrases(turn.asked, turn.texts)
+    phrases = request_phrases(turn.asked, turn.texts)
     total = int(call.data.get("total", 0))
     head = of_notes.list_of.format(notes=count_of_notes(total, request, of_notes))
     rest = format_rest(total - len(notes), request, of_notes)
@@ -218,7 +244,7 @@ def _table_in_note(excerpts: Sequence[QuoteSource], turn: AskedTurn) -> str:
         cells += [""] * (len(columns) - len(cells))
         shown.append([*cells[:-1], f"{cells[-1]} [{row.source}]".strip()])
     title = plain_name(excerpts[0].title)
-    head = request_phrases(turn.asked).items_of.format(name=title)
+    head = request_phrases(turn.asked, turn.texts).items_of.format(name=title)
     rest = _rest_of_note(len(rows) - len(shown), title, turn)
     return f"{head}\n\n{_render(columns, shown)}{rest}"
 
@@ -227,7 +253,7 @@ def _rest_of_note(left: int, title: str, turn: AskedTurn) -> str:
     """That a note has more rows; empty if it has not."""
     if left <= 0:
         return ""
-    phrases = note_phrases(turn.asked)
+    phrases = note_phrases(turn.asked, turn.texts)
     return f"\n{phrases.and_more_in.format(count=phrases.number(left), name=title)}\n"
 
 
@@ -248,7 +274,7 @@ def _table_of_items(excerpts: Sequence[QuoteSource], turn: AskedTurn) -> str:
     if len(items) < FEWEST_ITEMS:
         return ""
     title = plain_name(excerpts[0].title)
-    phrases = request_phrases(turn.asked)
+    phrases = request_phrases(turn.asked, turn.texts)
     separator = _common_separator(items)
     columns = [phrases.item, phrases.text] if separator else [plain_name(items[0].section[-1])]
     rows: list[list[str]] = []
