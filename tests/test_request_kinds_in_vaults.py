@@ -15,6 +15,7 @@ VAULT = {
     "Fallacies.md": "# Fallacies\n\nThe fallacies are the straw man and the red herring.\n",
     "Starter.md": "- how to feed the starter\n\t- discard half\n\t- add water\n- keep it cool\n",
     "Journal/2026_11_03.md": "- ran 5 km\n- Miller sent the offer\n",
+    "Journal/2025_10_05.md": "- planted garlic\n",
     "Journal/2026_11_04.md": "- weighed 77.9 kg\n",
     "Weight.md": "# Weight\n\n- 2026-11-01: 78.2 kg\n- 2026-11-03: 78.0 kg\n",
     "Küche/Tee.md": "# Tee\n\nGrüner Tee zieht zwei Minuten in heißem Wasser.\n",
@@ -68,8 +69,9 @@ def test_bare_request_is_one_if_notes_suit_it(app: AppFixture, message: str, sai
     assert said in answer(app, message)
 
 
-def test_bare_request_that_no_notes_suit_is_a_look_up(app: AppFixture) -> None:
-    report = report_of(app.session().send("list all fallacies"))
+@pytest.mark.parametrize("message", ["list all fallacies", "lista de fallacies"])
+def test_bare_request_that_no_notes_suit_is_a_look_up(app: AppFixture, message: str) -> None:
+    report = report_of(app.session().send(message))
     assert report.request == "lookup"
     assert "straw man" in report.answer
 
@@ -99,3 +101,8 @@ def test_two_names_with_or_are_compared(app: AppFixture, message: str, said: str
 
 def test_article_is_no_choice(app: AppFixture) -> None:
     assert report_of(app.session().send("gelöscht o Dune?")).request == "lookup"
+
+
+def test_summary_of_a_time_lists_its_notes(app: AppFixture) -> None:
+    said = answer(app, "summarize what I wrote in october 2025")
+    assert said == "1 note, in october 2025:\n\n- 2025_10_05: “planted garlic” [1]\n"

@@ -224,12 +224,11 @@ def _likely_languages(text: str) -> list[str]:
     text = _LINK.sub(" ", text)
     # "c" is French in "c'est", but not in "C#"
     words = [word for word in terms(text) if word not in _ELIDED | _TODO]
-    # "thé" is not "the"
     accented = {term for each in text.split() if not each.isascii() for term in terms(each)}
     for word in dict.fromkeys("'".join(words).split("'")):
-        languages = [each for each in PHRASES if _is_common(word, each)]
-        if word in accented and ENGLISH in languages:
-            languages.remove(ENGLISH)
+        # "thé" is not "the"
+        may_be = PHRASES.keys() - {ENGLISH} if word in accented else PHRASES.keys()
+        languages = [each for each in PHRASES if each in may_be and _is_common(word, each)]
         for language in languages:
             counts[language] += _WORD_WEIGHT // len(languages)
             # "o" is frequent in Portuguese, and only a word in Spanish

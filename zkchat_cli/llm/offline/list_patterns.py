@@ -273,16 +273,19 @@ LIST = family(
 LIKELY_TABLE = family(
     "table",
     " ".join(TABLE.triggers),
-    r"{table} (?:(?:of|der|von|des?|du|del|dos|das|do|da) (?:l['’])?|d['’] ?)"
+    r"{table} (?:(?:of|from|der|von|aus|mit|a partir de|des?|du|del|dos|das|do|da) (?:l['’])?"
+    r"|d['’] ?)"
     r"(?P<scope>[^ ,:]+(?: [^ ,:]+)?)",
     may_be_lookup=True,
 )
 # "all recipes", but also "all fallacies"
 LIKELY_LIST = family(
     "list",
-    " ".join(LIST.triggers),
+    " ".join((*LIST.triggers, "my meine mes mis meus minhas")),
     r"(?:{show} )(?:{all} )(?:{the} )*(?P<scope>[^ ,:]+(?: [^ ,:]+)?)",
-    r"(?:{show} )(?:my|meine|mes|mis|meus|minhas) (?P<scope>[^ ,:]+)",
+    r"(?:{show} )?(?:my|meine|mes|mis|meus|minhas) (?P<scope>[^ ,:]+)",
+    r"(?:{the} )?(?:list|liste|lista) (?:of|der|meiner|von|des?|del|dos|das|d['’])"
+    r" (?:{the} )?(?P<scope>[^ ,:]+)",
     r"(?:{all} )(?:{the} )*(?P<scope>[^ ,:]+)(?: (?:{notes}))?",
     may_be_lookup=True,
 )

@@ -224,17 +224,23 @@ def answer_with_list(
     total = int(last.data.get("total", 0))
     if not total:
         return _answer_without_notes(request, turn)
-    shown = listed_notes(last)
-    notes = count_of_notes(total, request, phrases)
     if request.kind == "count" and not describe_notes(request, phrases):
+        notes = count_of_notes(total, request, phrases)
         return OfflineAnswer(f"{phrases.total_of.format(notes=notes)}\n", "answer")
-    before = offset_of_turn(request, page)
+    return _format_list(request, turn, total, offset_of_turn(request, page))
+
+
+def _format_list(request: NoteRequest, turn: AskedTurn, total: int, before: int) -> OfflineAnswer:
+    """The notes of the last list after those that were shown before, with how to see the rest."""
+    phrases = note_phrases(turn.asked, turn.texts)
+    shown = listed_notes(turn.calls_of(LIST_TOOL)[-1])
+    notes = count_of_notes(total, request, phrases)
     head = phrases.list_of.format(notes=notes)
     if request.limit and request.limit < total:
         head = phrases.newest_of if request.newest else phrases.first_of
         head = head.format(count=len(shown), notes=notes)
         total = before + len(shown)
-    elif page:
+    elif before:
         head = phrases.continued.format(notes=notes, first=before + 1)
     lines = [_line(request, note) for note in shown]
     rest = format_rest(total - before - len(shown), request, phrases)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.note_lists import LIST, answer_with_list, next_list_calls
 from zkchat_cli.llm.offline.quotes import QuoteSource, have_any_word
 from zkchat_cli.llm.offline.ranking import is_foreign
 from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
@@ -28,9 +29,13 @@ _PROPERTY = lazy_pattern(r"\s*|---|[\w -]+:(?: .*)?|\s*- .*")
 
 
 def next_outline_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
-    """A search for the notes, and the whole of the best ones."""
+    """A search for the notes, and the whole of the best ones; the notes of a time, a folder or with
+    a tag are listed.
+    """
     if turn.documents:
         return _read_named(turn)
+    if _is_of_list(request):
+        return next_list_calls(request._replace(kind="list"), turn)
     reads = turn.calls_of(READ_TOOL)
     if any(not call.error for call in reads):
         return []
@@ -39,6 +44,12 @@ def next_outline_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall
     # A note with that name does not exist
     named = "" if request.is_guess and not request.about else request.note
     return _search_notes(request.about or named, turn)
+
+
+def _is_of_list(request: NoteRequest) -> bool:
+    """Whether a summary of notes is wanted that have no subject in common: "of last week"."""
+    is_chosen = request.dates or request.folder or request.tag or request.property
+    return bool(is_chosen) and not (request.about or request.note)
 
 
 def _search_notes(subject: str, turn: AskedTurn) -> list[WantedCall]:
@@ -94,6 +105,8 @@ def answer_with_outline(
     similarities: Similarities | None = None,  # noqa: ARG001
 ) -> OfflineAnswer | None:
     """The headings with the sentences that cover most of the text below them."""
+    if _is_of_list(request) and not turn.documents:
+        return answer_with_list(request._replace(kind="list"), turn)
     excerpts = _without_properties(_excerpts_of_notes(request, turn))
     paths = list(dict.fromkeys(excerpt.path for excerpt in excerpts))[:MOST_NOTES]
     texts = [excerpt.text for excerpt in excerpts]
@@ -185,5 +198,5 @@ def _split_at_headings(excerpt: QuoteSource) -> list[tuple[str, str]]:
 
 
 OUTLINE = RequestHandler(
-    frozenset((READ_TOOL, SEARCH_TOOL)), next_outline_calls, answer_with_outline
+    LIST.tools | {READ_TOOL, SEARCH_TOOL}, next_outline_calls, answer_with_outline
 )

@@ -29,11 +29,21 @@ def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[Rank
         if not selected:
             best = next((quote for quote in candidates if quote.is_complete), best)
         selected.append(best)
-        said = fold(best.text)
-        remaining = [quote for quote in remaining if fold(quote.text) != said]
+        remaining = [quote for quote in remaining if not _repeats(quote, best)]
         for word in best.words:
             worth[word] *= REPEATED_FACTOR
     return sorted(selected, key=candidates.index)
+
+
+def _repeats(quote: RankedQuote, selected: RankedQuote) -> bool:
+    """Whether a quote has the same words as a selected one, or is an item of a list that was
+    selected, or such a list.
+    """
+    text = fold(quote.text)
+    said = fold(selected.text)
+    if quote.excerpt.source != selected.excerpt.source:
+        return text == said
+    return text in said or said in text
 
 
 def _find_candidates(excerpts: Sequence[QuoteSource]) -> list[RankedQuote]:

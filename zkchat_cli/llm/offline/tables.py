@@ -116,8 +116,14 @@ def answer_with_table(
 ) -> OfflineAnswer | None:
     """A table of properties, or else of the items of a note's list."""
     lists = turn.calls_of(LIST_TOOL)
-    if request.may_be_lookup and not suits_notes(request, lists[-1]):
-        return _answer_with_table_in_note(turn)
+    if not request.may_be_lookup or (lists and suits_notes(request, lists[-1])):
+        return _answer_with_best_table(request, turn)
+    return _answer_with_table_in_note(turn)
+
+
+def _answer_with_best_table(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer | None:
+    """The first that there is: properties of the notes, the table or list of one, key lines."""
+    lists = turn.calls_of(LIST_TOOL)
     if lists and (table := _table_of_properties(request, lists[-1], turn)):
         return OfflineAnswer(table, "answer")
     reads = [call for call in turn.calls_of(READ_TOOL) if not call.error]
@@ -134,9 +140,9 @@ def answer_with_table(
 
 
 def _answer_with_table_in_note(turn: AskedTurn) -> OfflineAnswer | None:
-    """The table in the note that was read, if it has one."""
+    """The table or the list in the note that was read, if it has one."""
     read = [excerpt for call in turn.calls_of(READ_TOOL) for excerpt in call.excerpts]
-    table = _table_in_note(read, turn)
+    table = _table_in_note(read, turn) or _table_of_items(read, turn)
     return OfflineAnswer(table, "answer") if table else None
 
 
