@@ -220,8 +220,19 @@ def _likely_languages(text: str) -> list[str]:
     """The languages that have most of the common words and letters of a short text, or without any
     most of the endings. A word of one language tells more than a shared one.
     """
-    counts: Counter[str] = Counter()
     text = _LINK.sub(" ", text)
+    counts = _count_common_words(text)
+    for language, letters in _LETTERS.items():
+        if not letters.isdisjoint(text.lower()):
+            counts[language] += 1
+    counts = counts or +count_word_forms(text)
+    most = max(counts.values(), default=0)
+    return [language for language, count in counts.items() if count == most]
+
+
+def _count_common_words(text: str) -> Counter[str]:
+    """What the common words of each language in a text are worth."""
+    counts: Counter[str] = Counter()
     # "c" is French in "c'est", but not in "C#"
     words = [word for word in terms(text) if word not in _ELIDED | _TODO]
     accented = {term for each in text.split() if not each.isascii() for term in terms(each)}
@@ -233,12 +244,7 @@ def _likely_languages(text: str) -> list[str]:
             counts[language] += _WORD_WEIGHT // len(languages)
             # "o" is frequent in Portuguese, and only a word in Spanish
             counts[language] += _tells_more(word, language)
-    for language, letters in _LETTERS.items():
-        if not letters.isdisjoint(text.lower()):
-            counts[language] += 1
-    counts = counts or +count_word_forms(text)
-    most = max(counts.values(), default=0)
-    return [language for language, count in counts.items() if count == most]
+    return counts
 
 
 def _is_common(word: str, language: str) -> bool:

@@ -104,9 +104,14 @@ def answer_with_outline(
     turn: AskedTurn,
     similarities: Similarities | None = None,  # noqa: ARG001
 ) -> OfflineAnswer | None:
-    """The headings with the sentences that cover most of the text below them."""
+    """The headings with the sentences that cover most of the text below them, or a list."""
     if _is_of_list(request) and not turn.documents:
         return answer_with_list(request._replace(kind="list"), turn)
+    return _answer_with_headings(request, turn)
+
+
+def _answer_with_headings(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer | None:
+    """The outlines of the notes that were read; None without any."""
     excerpts = _without_properties(_excerpts_of_notes(request, turn))
     paths = list(dict.fromkeys(excerpt.path for excerpt in excerpts))[:MOST_NOTES]
     texts = [excerpt.text for excerpt in excerpts]

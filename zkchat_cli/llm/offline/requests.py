@@ -7,6 +7,7 @@ is tried once more with mistyped words of the frame corrected; then it is a look
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from zkchat_cli.llm.offline import list_patterns, question_patterns
@@ -162,15 +163,10 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
     for name in ("scope", "dates", "when"):
         if name in groups:
             fields |= read_scope(groups[name], columns=pattern.kind == "table")
-    if ("dates" in groups or "when" in groups) and "dates" not in fields:
-        return None
-    # "What did I do on Monday?" wants its notes, "what did I do about the roof on Monday?" does not
-    if "when" in groups and fields.get("about"):
-        return None
     if pattern.kind == "outline" and "scope" in groups and fields == pattern.values:
         # Words such as "all" and "notes" restrict nothing, but a note may be called so
         fields |= {"note": groups["scope"].strip(PUNCTUATION), "is_guess": True}
-    if "scope" in groups and len(str(fields.get("about", "")).split()) > LONGEST_SUBJECT:
+    if not _suits_groups(fields, groups):
         return None
     fields |= _read_words(groups)
     if any(_PRONOUN.fullmatch(bare_text(str(fields.get(name, "")))) for name in _SUBJECTS):
@@ -178,6 +174,19 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
     if pattern.kind == "definition" and _NEGATION.match(bare_text(str(fields["about"]))):
         return None
     return NoteRequest(pattern.kind, **fields)  # type: ignore[arg-type]
+
+
+def _suits_groups(fields: Mapping[str, object], groups: Mapping[str, str]) -> bool:
+    """Whether what was read of a restriction is what its group is for: a date, or a subject that is
+    not long.
+    """
+    about = str(fields.get("about", ""))
+    if ("dates" in groups or "when" in groups) and "dates" not in fields:
+        return False
+    # "What did I do on Monday?" wants its notes, "what did I do about the roof on Monday?" does not
+    if "when" in groups and about:
+        return False
+    return "scope" not in groups or len(about.split()) <= LONGEST_SUBJECT
 
 
 def _written_groups(match: re.Match[str], text: str) -> dict[str, str]:
