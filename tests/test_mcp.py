@@ -176,6 +176,8 @@ def test_verify_quotations_and_count_tokens_have_the_documents_of_the_commands(
         '"needs air, water and patience" [[Compost]] and "needs air, water and prayers" [[Compost]]'
     )
     by_command = server.program("verify", "-", "--json", stdin=text).json
+    # A text that is sent is no note, so it has no stamp
+    assert (by_command.pop("stamp"), by_command.pop("stamped")) == (None, False)
     assert server.client.call("verify_quotations", text=text) == by_command
     assert [each["verdict"] for each in by_command["quotations"]] == ["verified", "misquoted"]
     assert (

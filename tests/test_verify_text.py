@@ -133,6 +133,7 @@ def test_the_document_has_the_nearest_wording_or_the_whole_sentence(house: Vault
         "nearest": "The house was painted red in 1950",
         "found_in": None,
         "missing_note": None,
+        "outdated": None,
         "remarks": [],
     }
     assert cut.document()["nearest"] == "The ice is not safe to walk on."
