@@ -309,7 +309,7 @@ class MemoryStore(SessionStore):
     def _recent(self) -> str:
         return "The most recent ones: " + ", ".join(c.id for c in self.conversations(None, 5))
 
-    def _update(self, conversation_id: str, **changes: str | None) -> None:
+    def _update(self, conversation_id: str, **changes: str | tuple[str, ...] | None) -> None:
         talk = self._talk(conversation_id)
         talk.conversation = talk.conversation.model_copy(update=changes)
 
@@ -342,9 +342,18 @@ class MemoryStore(SessionStore):
         found.sort(key=lambda each: datetime.fromisoformat(each.updated_at), reverse=True)
         return found[:limit]
 
-    def rename(self, conversation_id: str, title: str) -> None:
+    def update(
+        self,
+        conversation_id: str,
+        *,
+        title: str | None = None,
+        documents: Sequence[str] | None = None,
+    ) -> None:
         with self._data.transaction():
-            self._update(conversation_id, title=title)
+            if title is not None:
+                self._update(conversation_id, title=title)
+            if documents is not None:
+                self._update(conversation_id, documents=tuple(documents))
 
     def move_head(self, conversation_id: str, message_id: str | None) -> None:
         with self._data.transaction():

@@ -73,7 +73,7 @@ def test_any_text_is_stored_as_in_sqlite(store: PostgresStore) -> None:
     with closing(ChatSessionStore.open(None)) as other:
         for each in (store, other):
             store_conversation(each, "c1", *turns)  # type: ignore[arg-type]
-            each.rename("c1", "%s '\"\\")
+            each.update("c1", title="%s '\"\\")
             assert each.search(None, "日本 été x")
         [here, there] = [contents(each)["conversations"][0] for each in (store, other)]
         # SQLite's text functions end at a NUL
@@ -157,7 +157,7 @@ def test_a_change_of_another_client_arrives_without_a_query(store: PostgresStore
     told: list[str] = []
     store.connection.listen(told.append)
     with closing(store.reopen()) as other:
-        other.rename("c1", "Another title")
+        other.update("c1", title="Another title")
         deadline = 1_000_000
         while store.changes().others == before.others and deadline:
             deadline -= 1

@@ -57,7 +57,7 @@ def check_reading(file: Path) -> None:
         )
         assert store.reopen().conversation(talk.id).id == "c1"
         for write in (
-            lambda: store.rename(talk.id, "x"),
+            lambda: store.update(talk.id, title="x"),
             lambda: store.delete(talk.id),
             lambda: store.facts.forget("/v", "k"),
         ):

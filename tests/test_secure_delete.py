@@ -195,7 +195,7 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(
             id_,
             *(message("user", question, f"{id_}-{n}") for n, question in enumerate(asked)),
         )
-    store.rename("c1", f"On the {SECRET}")
+    store.update("c1", title=f"On the {SECRET}")
     commands = f"/edit 1 what is a {SECRET}?", f"/ren On the {SECRET}"
     for line in (
         f"what is a {SECRET}? ",

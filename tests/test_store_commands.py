@@ -109,7 +109,7 @@ def test_a_whole_store_is_copied_both_ways_and_a_second_time(
         assert contents(back, "none") == wanted
         # What changes without a new message
         file.mark("c1", [said("q1", pinned=True)])
-        file.rename("c1", "Renamed")
+        file.update("c1", title="Renamed")
         file.undo_compaction("c1")
         assert [(each.added, each.differences) for each in copy_conversations(file, server)] == [
             (0, ())

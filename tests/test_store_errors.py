@@ -48,7 +48,7 @@ def test_a_store_of_a_newer_layout_is_refused_and_untouched(tmp_path: Path) -> N
     before = contents(tmp_path)
     error = refused(file)
     assert (
-        "was written by a newer zkchat: it has layout 86, and this zkchat knows layout 1; it was "
+        "was written by a newer zkchat: it has layout 86, and this zkchat knows layout 2; it was "
         "not changed" in error.message
     )
     assert "Update zkchat" in error.hint

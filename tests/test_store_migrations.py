@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from layout_two import LAYOUTS, stored_words
+from next_layout import LAYOUTS, stored_words
 
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.exporters import json as json_format
@@ -24,7 +24,7 @@ from zkchat_cli.store.sqlite.database import connect, connect_to_copy
 from zkchat_cli.store.sqlite.migrations import MIGRATIONS, Migration
 
 FIXTURES = Path(__file__).with_name("fixtures")
-PROGRAM = Path(__file__).with_name("layout_two.py")
+PROGRAM = Path(__file__).with_name("next_layout.py")
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_a_store_of_layout_1_is_read_whole(file: Path) -> None:
         assert [len(sent.prompt.messages) for sent in store.prompts.sent_for(question)] == [2, 4]
         assert [note.relative_path for note in store.facts.most_used_notes(conversation.vault, 5)]
         assert "gutters" in store.search(None, "gutters cleaned")[0].message.content
-    assert names(file) == ["conversations.db"], "nothing had to be upgraded"
+    assert names(file) == ["conversations.db", "conversations.db.before-2"]
 
 
 def test_the_program_continues_a_conversation_of_layout_1(zkchat: Program, file: Path) -> None:
@@ -116,10 +116,10 @@ def test_a_new_store_has_the_tables_of_the_stored_one(file: Path) -> None:
 
 
 def test_an_older_store_is_copied_and_upgraded(file: Path) -> None:
-    with closing(connect(file)) as db:
+    with closing(sqlite3.connect(file)) as db:
         before = [content for (content,) in db.execute("SELECT content FROM message ORDER BY seq")]
     assert stored_words(file) == before
-    copy = file.with_name("conversations.db.before-2")
+    copy = file.with_name("conversations.db.before-3")
     assert names(file) == [file.name, copy.name]
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     done = subprocess.run(
@@ -129,7 +129,7 @@ def test_an_older_store_is_copied_and_upgraded(file: Path) -> None:
     with closing(ChatSessionStore.open(copy)) as old:
         assert stored_conversation(old) == the_conversation()
     assert (
-        "it has layout 2, and this zkchat knows layout 1"
+        "it has layout 3, and this zkchat knows layout 2"
         in upgrade_error(file, *MIGRATIONS).message
     )
 
@@ -142,15 +142,15 @@ def test_an_upgrade_goes_through_every_layout_between(file: Path) -> None:
         assert db.execute("SELECT sum(favourite) FROM conversation").fetchone() == (0,)
     with closing(connect(None, (*LAYOUTS, rename_stars))) as new:
         assert new.execute("SELECT sum(favourite) FROM conversation").fetchone() == (None,)
-    assert names(file) == ["conversations.db", "conversations.db.before-3"]
+    assert names(file) == ["conversations.db", "conversations.db.before-4"]
 
 
 def test_a_copy_never_replaces_another_one(file: Path) -> None:
-    other = file.with_name("conversations.db.before-2")
+    other = file.with_name("conversations.db.before-3")
     other.write_text("kept by the user")
     stored_words(file)
     assert other.read_text() == "kept by the user"
-    with closing(connect(file.with_name("conversations.db.before-2-1"))) as db:
+    with closing(connect(file.with_name("conversations.db.before-3-1"))) as db:
         assert db.execute("SELECT count(*) FROM conversation").fetchone() == (1,)
 
 
@@ -194,7 +194,7 @@ def test_an_upgrade_that_fails_changes_nothing(
     file: Path, migration: Callable[[sqlite3.Connection], None], why: str
 ) -> None:
     error = upgrade_error(file, *LAYOUTS, migration)
-    assert f"The store {file} cannot be upgraded from layout 1 to 3: " in error.message
+    assert f"The store {file} cannot be upgraded from layout 1 to 4: " in error.message
     assert why in error.message
     assert error.hint
     assert names(file) == ["conversations.db"]
@@ -229,7 +229,7 @@ def test_processes_that_open_an_old_store_at_once_upgrade_it_once(file: Path) ->
     outputs = {process.communicate()[0] for process in running}
     assert [process.returncode for process in running] == [0, 0, 0]
     assert len(outputs) == 1
-    assert names(file) == ["conversations.db", "conversations.db.before-2"]
+    assert names(file) == ["conversations.db", "conversations.db.before-3"]
 
 
 def test_an_old_store_that_cannot_be_written_is_upgraded_in_memory(file: Path) -> None:

@@ -84,9 +84,9 @@ def store(request: pytest.FixtureRequest) -> Iterator[port.SessionStore]:
     opened.close()
 
 
-def conversation(id_: str = "c1", vault: str = "/notes", **more: str) -> Conversation:
+def conversation(id_: str = "c1", vault: str = "/notes", **more: object) -> Conversation:
     times = {"created_at": NOON, "updated_at": NOON}
-    return Conversation(**{"id": id_, "vault": vault, **times, **more})
+    return Conversation.model_validate({"id": id_, "vault": vault, **times, **more})
 
 
 def said(id_: str, parent: str | None = None, text: str = "", **more: Any) -> ZkChatMessage:
@@ -168,7 +168,7 @@ def test_an_unknown_id_is_an_error_with_a_next_step(store: port.SessionStore) ->
         lambda: store.history("gone"),
         lambda: store.history("gone", 1),
         lambda: store.archive("gone"),
-        lambda: store.rename("gone", "title"),
+        lambda: store.update("gone", title="title"),
         lambda: store.move_head("gone", None),
         lambda: store.add("gone", said("q1")),
         lambda: store.mark("gone", [said("q1")]),
@@ -218,8 +218,21 @@ def test_an_overview_has_the_figures_of_the_log(store: port.SessionStore) -> Non
 
 def test_a_title_is_changed(store: port.SessionStore) -> None:
     store.start(conversation())
-    store.rename("c1", "The roof")
+    store.update("c1", title="The roof")
     assert store.conversation("c1").title == "The roof"
+
+
+def test_the_documents_of_a_conversation_are_kept_in_their_order(store: port.SessionStore) -> None:
+    store.start(conversation(documents=("b.md",)))
+    assert store.conversation("c1").documents == ("b.md",)
+    documents = ('Sub/a "b".md', "/home/me/plan.txt")
+    store.update("c1", documents=documents)
+    assert store.find("c", None).documents == documents
+    assert store.archive("c1").conversation.documents == documents
+    store.update("c1", title="The roof")
+    assert store.conversations()[0].documents == documents
+    store.update("c1", documents=())
+    assert store.conversation("c1").documents == ()
 
 
 def test_a_deleted_conversation_is_gone_and_its_facts_stay(store: port.SessionStore) -> None:
@@ -672,7 +685,7 @@ def test_another_process_reads_what_was_stored(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == contents(store)
     assert store.persistent and store.changes().own == changes.own
     other = store.reopen()
-    other.rename("c1", "Another title")
+    other.update("c1", title="Another title")
     assert store.changes().others != changes.others
     assert store.conversation("c1").title == "Another title"
     other.close()

@@ -221,12 +221,11 @@ class ZkChatSession:
 
     @property
     def usage(self) -> ContextUsage:
-        """The figures of `prompt()`, at a lower cost than building it.
-
-        They are the ones that the toolbar, the window and editors show between two turns.
+        """The figures of `prompt()`, which the toolbar, the window and editors show between two
+        turns, at a lower cost than building it.
         """
-        runtime = self._messages.with_retrieval(self.runtime)
-        return self._prompts.build(runtime, compacts_first=self._compacts(runtime)).usage
+        runtime, current = self._next_message(None)
+        return self._prompts.build(runtime, current, compacts_first=self._compacts(runtime)).usage
 
     def count_typed(self, text: str, *, with_documents: bool = True) -> TypedTokens:
         """Tokens of a message that is being typed, including the documents that it names, and
@@ -269,7 +268,8 @@ class ZkChatSession:
     def _next_message(self, text: str | None) -> _NextMessage:
         """The message that this text would become; none without a text."""
         if not text:
-            return _NextMessage(self._messages.with_retrieval(self.runtime), ())
+            runtime = self._messages.with_retrieval(self.runtime)
+            return _NextMessage(runtime, self._messages.build_untyped(runtime))
         runtime, user_input, _ = self.runtimes.for_message(UserInput.parse(text))
         runtime = self._messages.with_retrieval(runtime)
         bare = self._messages.build_bare(runtime, user_input)

@@ -270,11 +270,18 @@ class ConversationState:
             self._store.start(self.conversation)
             self.is_stored = True
 
-    def rename(self, title: str) -> None:
-        """Give the conversation a title. Raises StoreError."""
+    def update(self, *, title: str | None = None, documents: Sequence[str] | None = None) -> None:
+        """Give the conversation another title, or other documents that each prompt has. Raises
+        StoreError.
+        """
         if self.is_stored:
-            self._store.rename(self.conversation.id, title)
-        self.conversation = self.conversation.model_copy(update={"title": title})
+            self._store.update(self.conversation.id, title=title, documents=documents)
+        changes: dict[str, object] = {}
+        if title is not None:
+            changes["title"] = title
+        if documents is not None:
+            changes["documents"] = tuple(documents)
+        self.conversation = self.conversation.model_copy(update=changes)
 
     @property
     def compaction(self) -> Compaction | None:

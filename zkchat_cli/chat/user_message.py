@@ -20,6 +20,7 @@ from zkchat_cli.events import Notice
 from zkchat_cli.markdown.inline import WIKILINK
 from zkchat_cli.models.messages import RetrievalMode, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.references.added_documents import AddedDocuments
 from zkchat_cli.references.chunk_budget import reduce_to_fit
 from zkchat_cli.references.document_list import describe_documents
 from zkchat_cli.references.excerpts import chunk_text_tokens, chunk_tokens
@@ -56,6 +57,13 @@ class TypedTokens(NamedTuple):
     estimated: bool
 
 
+class _UntypedMessage(NamedTuple):
+    """The message with only the added documents, for certain files and settings."""
+
+    made_from: tuple[object, ...]
+    message: ZkChatMessage
+
+
 class _NamedTokens(NamedTuple):
     """The tokens of the documents that a text names, for one state of the conversation."""
 
@@ -75,8 +83,41 @@ class UserMessageBuilder:
         self._prompts = prompts
         self._search = PassageSearch(services, state)
         self._retrieval = RetrievalPolicy(state, self._search)
+        # The message of the next prompt before anything is typed
+        self._untyped: _UntypedMessage | None = None
         # The documents that the message being typed names
         self._named = _NamedTokens(None, [], 0)
+
+    def build_untyped(self, runtime: Runtime) -> tuple[ZkChatMessage, ...]:
+        """A message without words, with the documents that each message gets; nothing without
+        such documents. It is made anew when they, or the conversation, have changed.
+        """
+        names = self._state.conversation.documents
+        if not names:
+            return ()
+        added = AddedDocuments.of(names, self._services.vault, self._services.store)
+        made_from = (
+            names,
+            added.stamps(),
+            self._state.version,
+            runtime.budget,
+            runtime.counter,
+            runtime.settings,
+            runtime.retrieval,
+        )
+        known = self._untyped
+        if known is None or known.made_from != made_from:
+            user_input = UserInput("")
+            complete = self.add_documents(
+                runtime,
+                self.build_bare(runtime, user_input),
+                user_input,
+                self._state.references.snapshot(),
+                search=False,
+            )
+            known = _UntypedMessage(made_from, complete.message)
+            self._untyped = known
+        return (known.message,)
 
     def build_bare(self, runtime: Runtime, user_input: UserInput) -> ZkChatMessage:
         """The message without documents, which can be stored before the model's window is known."""
@@ -127,18 +168,20 @@ class UserMessageBuilder:
         if self._services.vault.main_semantic and mentions:
             paths = [each.reference.relative_path for each in mentions]
             self._services.vault.main_semantic.note_named(filter(None, paths))
+        added = self._read_added(runtime)
         passages: list[ContentChunk] = []
         if search and mode in ("before", "both"):
             passages = self._find_passages(user_input.searched or bare.prompt_text, mentions)
         unknown = [self._unknown_name_notice(name) for name in names[:MOST_NAMED]]
-        if not mentions and not passages:
+        documents = _with_added(mentions, added)
+        if not documents and not passages:
             return MessageWithDocuments(bare, unknown)
         room = DocumentRoom(0, 0)
         with suppress(PromptTooLarge):
             room = self._prompts.room_for_documents(runtime, bare)
         complete = MessageWithDocuments(bare, [])
         with contain("references"):
-            complete = _inject(runtime, bare, mentions, passages, room, references)
+            complete = _inject(runtime, bare, documents, passages, room, references)
         return MessageWithDocuments(complete.message, [*unknown, *complete.notices])
 
     def _find_passages(
@@ -165,6 +208,16 @@ class UserMessageBuilder:
                 compare=compare,
             )
         return Mentions((), ())
+
+    def _read_added(self, runtime: Runtime) -> list[MentionedDocument]:
+        """The documents that the user has added to the conversation."""
+        names = self._state.conversation.documents
+        if not names:
+            return []
+        added = AddedDocuments.of(names, self._services.vault, self._services.store)
+        with self._services.faults.contain("references"):
+            return added.read(partial(self._prompts.summary, runtime))
+        return []
 
     def count_typed(self, runtime: Runtime, text: str, *, with_documents: bool) -> TypedTokens:
         """Tokens of a message that is being typed, including the documents that it names."""
@@ -218,6 +271,15 @@ class UserMessageBuilder:
         with self._services.faults.contain("passages"):
             return self._retrieval.apply(runtime, wanted)
         return runtime
+
+
+def _with_added(
+    mentions: Sequence[MentionedDocument], added: Sequence[MentionedDocument]
+) -> list[MentionedDocument]:
+    """The added documents, then those that the message names besides."""
+    paths = {each.reference.relative_path for each in added if each.chunks}
+    others = [each for each in mentions if each.reference.relative_path not in paths]
+    return [*added, *others]
 
 
 def _typed_text(bare: ZkChatMessage, user_input: UserInput) -> str | None:

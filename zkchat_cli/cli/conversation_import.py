@@ -141,7 +141,8 @@ def _check_archive(archive: ConversationArchive, app: App, root: str) -> Convers
     """
 
     read_note = app.vault.reader.read_if_there
-    conversation = archive.conversation
+    # Whoever wrote the file shall not decide which files of this machine are sent to a model
+    conversation = archive.conversation.model_copy(update={"documents": ()})
     if not Path(conversation.vault).is_dir():
         conversation = conversation.model_copy(update={"vault": root})
     is_this_vault = conversation.vault == root

@@ -64,6 +64,8 @@ def render_turn(
             if position in matched.results:
                 rendered.append(_render_message(message, (), None, counter))
             continue
+        if not in_progress:
+            message = _without_added(message)
         if message.role == "user" and (message.references or message.chunks):
             rendered.append(_render_documents(message, counter))
         calls = matched.calls_of(message, position)
@@ -73,6 +75,23 @@ def render_turn(
     if rendered and not in_progress:
         rendered += _render_interruption(rendered[-1], counter)
     return tuple(rendered)
+
+
+def _without_added(message: ZkChatMessage) -> ZkChatMessage:
+    """An earlier question without the documents that every question has: the newest has them as
+    they are now.
+    """
+    if not any(reference.added for reference in message.references):
+        return message
+    others = tuple(each for each in message.references if not each.added)
+    added: set[int] = set()
+    for reference in message.references:
+        if reference.added:
+            added.update(reference.all_numbers)
+    for reference in others:
+        added.difference_update(reference.all_numbers)
+    chunks = tuple(chunk for chunk in message.chunks if chunk.number not in added)
+    return message.model_copy(update={"references": others, "chunks": chunks})
 
 
 def _render_interruption(last: PromptMessage, counter: TokenCounter) -> Iterator[PromptMessage]:

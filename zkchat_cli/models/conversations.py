@@ -6,7 +6,8 @@ from zkchat_cli.models.messages import ZkChatMessage
 
 class Conversation(Value):
     """A conversation. `vault` is the real path of its notes, `head_id` the newest message of the
-    current branch.
+    current branch. `documents` are in each prompt until they are dropped: paths in the vault, and
+    absolute paths of other files.
     """
 
     id: str
@@ -15,6 +16,7 @@ class Conversation(Value):
     created_at: str
     updated_at: str
     head_id: str | None = None
+    documents: tuple[str, ...] = ()
 
 
 class ConversationOverview(Conversation):

@@ -83,6 +83,8 @@ class DocumentReference(_LogValue):
     delivery_reason: str | None = None
     # The picture, if it is one that can be sent
     image: Image | None = None
+    # Whether it is in each prompt until it is dropped; earlier prompts' copies are not sent again
+    added: bool = False
     # A field of version 0.1: read and ignored
     above: Any = Field(False, exclude=True)
 

@@ -134,7 +134,7 @@ def read_import(wanted: FileImport, roots: ImportRoots) -> ImportedFile:
         for suffix in ("", *NOTE_SUFFIXES):
             name = relative + suffix
             if os.path.lexists(base / name):
-                return _read_file(filesystem.resolve_inside(base, name), base, roots.vault)
+                return read_file(filesystem.resolve_inside(base, name), base, roots.vault)
     path = filesystem.printable(wanted.path)
     if not in_folder:
         raise VaultError(
@@ -170,7 +170,10 @@ def read_picture(file: Path, relative_path: str) -> ImportedFile:
     return ImportedFile(relative_path, (), is_note=False, image=image)
 
 
-def _read_file(file: Path, base: Path, vault: Vault) -> ImportedFile:
+def read_file(file: Path, base: Path, vault: Vault) -> ImportedFile:
+    """A file below `base`. Raises VaultError if it is a folder, unreadable, too large, or neither
+    text nor a picture.
+    """
     if file.is_file() and is_picture(file.name):
         relative_path = os.path.relpath(file, vault.root).replace(os.sep, "/")
         return read_picture(file, replace_surrogates(relative_path))

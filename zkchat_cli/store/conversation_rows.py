@@ -29,6 +29,7 @@ def to_overview(row: Sequence[Any]) -> ConversationOverview:
     if not is_intact(values):
         values["title"] = rows.DAMAGED_TITLE
         values["question"] = None
+    values["documents"] = rows.from_json_list(values["documents"])
     lines = str(values["question"] or "").strip().splitlines()
     values["first_line"] = lines[0].strip() if lines else None
     return ConversationOverview.model_validate(

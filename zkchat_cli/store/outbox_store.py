@@ -229,8 +229,15 @@ class OutboxStore(SessionStore):
 
         return self._ask(read, read)
 
-    def rename(self, conversation_id: str, title: str) -> None:
-        self._reach_server().rename(conversation_id, title)
+    def update(
+        self,
+        conversation_id: str,
+        *,
+        title: str | None = None,
+        documents: Sequence[str] | None = None,
+    ) -> None:
+        server = self._reach_server()
+        server.update(conversation_id, title=title, documents=documents)
 
     def move_head(self, conversation_id: str, message_id: str | None) -> None:
         self._ask_for(conversation_id, lambda store: store.move_head(conversation_id, message_id))

@@ -77,8 +77,16 @@ class ConversationLog(Protocol):
         """The conversations of `vault` (None: of all vaults), the most recently updated first."""
         ...
 
-    def rename(self, conversation_id: str, title: str) -> None:
-        """Give a conversation another title."""
+    def update(
+        self,
+        conversation_id: str,
+        *,
+        title: str | None = None,
+        documents: Sequence[str] | None = None,
+    ) -> None:
+        """Give a conversation another title, or another list of the documents that each of its
+        prompts has; what is None stays.
+        """
         ...
 
     def move_head(self, conversation_id: str, message_id: str | None) -> None:

@@ -26,7 +26,7 @@ from zkchat_cli.store.paused_gc import paused_gc
 from zkchat_cli.text.words import replace_surrogates
 
 # The fields of a conversation that are columns
-CONVERSATION = ("id", "vault", "title", "created_at", "updated_at", "head_id")
+CONVERSATION = ("id", "vault", "title", "created_at", "updated_at", "head_id", "documents")
 # The fields of a message that are columns
 _MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
 _PACKED = ("chunks", "references")
@@ -177,12 +177,27 @@ def _with_parent(
 
 
 def column_values(value: Value, names: tuple[str, ...]) -> dict[str, Any]:
-    """The fields of a value that are columns, without lone surrogates."""
+    """The fields of a value that are columns, without lone surrogates; lists as JSON."""
     columns: dict[str, Any] = {}
     for name in names:
         field = getattr(value, name)
+        if isinstance(field, tuple):
+            field = to_json_list(field)
         columns[name] = replace_surrogates(field) if isinstance(field, str) else field
     return columns
+
+
+def to_json_list(texts: Iterable[str]) -> str:
+    """A list of texts as a column has it."""
+    return encode([replace_surrogates(text) for text in texts]).decode()
+
+
+def from_json_list(column: Any) -> tuple[str, ...]:
+    """The texts in such a column; none if it is damaged."""
+    try:
+        return tuple(text for text in decode(column or "[]") if isinstance(text, str))
+    except UNREADABLE:
+        return ()
 
 
 def other_fields(value: Value, names: tuple[str, ...]) -> dict[str, Any]:

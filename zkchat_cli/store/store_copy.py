@@ -53,7 +53,9 @@ def _bring_up_to_date(archive: ConversationArchive, target: SessionStore) -> Non
     if changed:
         target.mark(wanted.id, changed)
     if wanted.title is not None and stored.conversation.title != wanted.title:
-        target.rename(wanted.id, wanted.title)
+        target.update(wanted.id, title=wanted.title)
+    if wanted.documents != stored.conversation.documents:
+        target.update(wanted.id, documents=wanted.documents)
     # A conversation that was continued in the target keeps its head there
     if len(known) == len(archive.messages) and stored.conversation.head_id != wanted.head_id:
         target.move_head(wanted.id, wanted.head_id)

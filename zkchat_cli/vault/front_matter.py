@@ -20,7 +20,7 @@ _EMPTY_VALUES = ("", "~", "null", "Null", "NULL")
 _NO_CONTENT = lazy_pattern(
     r"title|alias(?:es)?|description|summary|tags?|categor(?:y|ies)"
     r"|(?:date )?(?:created|modified|updated|published)(?: at)?|date|day"
-    r"|u?u?id|permalink|layout|slug|cssclass(?:es)?|lang|banner.*|cover|image|icon"
+    r"|stale_after|u?u?id|permalink|layout|slug|cssclass(?:es)?|lang|banner.*|cover|image|icon"
     r"|comments|draft|publish|position|template"
     r"|(?:sr|dg|kanban|excalidraw)-.*"
 )

@@ -77,7 +77,7 @@ def source_items(
     """
     listed = list(references)
     if not found:
-        listed = [each for each in references if each.is_named]
+        listed = [each for each in references if each.is_named and not each.added]
     used = {citation.relative_path for citation in citations}
     items = _cited_items(citations, link_names(references), listed)
     for reference in listed:

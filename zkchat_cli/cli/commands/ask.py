@@ -240,7 +240,7 @@ def _rename_after_question(session: "ZkChatSession", question: _Question) -> Non
 
     if question.typed != question.text:
         with suppress(StoreError):
-            session.stored_state().rename(default_title(question.typed))
+            session.stored_state().update(title=default_title(question.typed))
 
 
 def _print_turns(

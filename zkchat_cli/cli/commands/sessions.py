@@ -151,7 +151,7 @@ def rename(
         raise UsageError("the title is empty", 'For example: zkchat sessions rename ID "A title"')
     with ctx.open_store() as (store, root):
         conversation = store.find(id_, root)
-        store.rename(conversation.id, title)
+        store.update(conversation.id, title=title)
     ctx.print_result(
         {**conversation.model_dump(mode="json"), "title": title},
         f"Renamed {conversation.id} to “{title}”.",

@@ -109,7 +109,9 @@ def answer_from_notes(
     if question.alone and not have_any_word(excerpts, question.alone.subject):
         # "what about penguins?" has a subject of its own
         question = question.alone
-    others = [] if named else excerpts
+    others = [excerpt for excerpt in excerpts if excerpt.path not in paths]
+    if named and turn.names_documents:
+        others = []
     earlier = turn.earlier_texts if question.is_follow_up else ""
     answer = quote_answer(question, others, named, earlier, similarities)
     return OfflineAnswer(facts + answer.text, "answer" if facts else answer.level)
@@ -167,8 +169,9 @@ def quote_answer(
 ) -> OfflineAnswer:
     """The answer in quotations; if none is sure enough, the nearest ones, which are called so.
 
-    `named`: the excerpts of documents that the user named; what answers in them comes first. What
-    `earlier_answers` quote is quoted again only if there is nothing else.
+    `named`: the excerpts of documents that the user named or added; what answers in them comes
+    first, and what is in the other `excerpts` only if nothing does. What `earlier_answers` quote is
+    quoted again only if there is nothing else.
     """
     phrases = phrases_for(question.asked, (each.text for each in (*named, *excerpts)))
     summary = _summarize_whole(question, excerpts, named)
@@ -186,7 +189,9 @@ def quote_answer(
         is_dated = question.about_period
         text = phrases.nothing_in_period if is_dated else phrases.nothing_found
         return OfflineAnswer(f"{text}\n", "nothing")
-    return _quote_nearest(question, of_named if named else ranked, phrases)
+    if named and excerpts:
+        ranked = rank_passages(question, [*named, *excerpts], similarities)
+    return _quote_nearest(question, ranked, phrases)
 
 
 def _quote_nearest(

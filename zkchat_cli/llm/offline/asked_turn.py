@@ -87,6 +87,13 @@ class AskedTurn(NamedTuple):
         return "\n".join(m.content for m in self.before if m.role == "assistant")
 
     @property
+    def names_documents(self) -> bool:
+        """Whether the question itself names a note or a file; the user may also have added some to
+        each prompt.
+        """
+        return "[[" in self.question or "@" in self.question
+
+    @property
     def named_paths(self) -> set[str]:
         """The named documents with a text in the prompt."""
         reads = {

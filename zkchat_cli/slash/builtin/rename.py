@@ -8,7 +8,7 @@ from zkchat_cli.text.words import replace_surrogates
 def rename(session: ZkChatSession, argument: str) -> str:
     """Rename this conversation."""
     title = " ".join(replace_surrogates(argument).split())
-    session.stored_state().rename(title)
+    session.stored_state().update(title=title)
     return f"Renamed to “{title}”."
 
 

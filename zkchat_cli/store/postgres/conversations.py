@@ -32,9 +32,10 @@ _LOCK = f"""
 """
 _INSERT = """
     INSERT INTO conversation (
-        id, vault, title, created_at, updated_at, head_id, checksum, changed_at
+        id, vault, title, created_at, updated_at, head_id, documents, checksum, changed_at
     ) VALUES (
-        %(id)s, %(vault)s, %(title)s, %(created_at)s, %(updated_at)s, %(head_id)s, %(checksum)s,
+        %(id)s, %(vault)s, %(title)s, %(created_at)s, %(updated_at)s, %(head_id)s,
+        %(documents)s, %(checksum)s,
         least(zkchat_time(%(updated_at)s), clock_timestamp())
     )
 """

@@ -23,7 +23,13 @@ def create_first_layout(db: PostgresDatabase) -> None:
     db.execute(LAYOUT_1)
 
 
-MIGRATIONS: tuple[Migration, ...] = (create_first_layout,)
+def add_documents(db: PostgresDatabase) -> None:
+    """Layout 2: a conversation has a list of documents, as JSON."""
+    db.execute("ALTER TABLE conversation ADD COLUMN documents text NOT NULL DEFAULT '[]'")
+    db.execute("GRANT UPDATE (documents) ON conversation TO PUBLIC")
+
+
+MIGRATIONS: tuple[Migration, ...] = (create_first_layout, add_documents)
 """Only ever append to this list, together with SQLite's."""
 
 

@@ -30,11 +30,12 @@ from zkchat_cli.store.postgres.conversation_watch import PostgresWatch
 from zkchat_cli.store.postgres.facts import PostgresFactStore
 from zkchat_cli.store.postgres.named_vaults import name_vault
 from zkchat_cli.store.postgres.passage_vectors import PostgresPassageVectors
-from zkchat_cli.store.postgres.postgres_connection import PostgresConnection
+from zkchat_cli.store.postgres.postgres_connection import PostgresConnection, clean_value
 from zkchat_cli.store.postgres.restore import restore
 from zkchat_cli.store.postgres.sent_prompts import PostgresPromptArchive
 from zkchat_cli.store.postgres.server_address import ServerAddress
 from zkchat_cli.store.postgres.shares import PostgresSharing
+from zkchat_cli.store.rows import to_json_list
 from zkchat_cli.store.vault_names import SAME_NAMES, VaultNames
 from zkchat_cli.text.word_lists import ENGLISH
 
@@ -133,11 +134,21 @@ class PostgresStore(SessionStore):
             return conversation
         return conversation.model_copy(update={"vault": vault})
 
-    def rename(self, conversation_id: str, title: str) -> None:
-        with self.connection.writing("rename a conversation") as db:
+    def update(
+        self,
+        conversation_id: str,
+        *,
+        title: str | None = None,
+        documents: Sequence[str] | None = None,
+    ) -> None:
+        with self.connection.writing("change a conversation") as db:
             db.tell(conversation_id)
             row = conversations.lock(db, conversation_id).row
-            conversations.update(db, row.seq, "title = %s", title)
+            if title is not None:
+                conversations.update(db, row.seq, "title = %s", title)
+            if documents is not None:
+                listed = clean_value(to_json_list(documents))
+                conversations.update(db, row.seq, "documents = %s", listed)
 
     def move_head(self, conversation_id: str, message_id: str | None) -> None:
         with self.connection.writing("move in a conversation") as db:

@@ -19,6 +19,7 @@ from zkchat_cli.models.messages import ZkChatMessage, branch_to
 from zkchat_cli.models.prompts import Calibration, SentPrompt
 from zkchat_cli.store.paused_gc import paused_gc
 from zkchat_cli.store.port import SessionStore, StoreChanges
+from zkchat_cli.store.rows import to_json_list
 from zkchat_cli.store.sqlite import (
     compactions,
     conversations,
@@ -118,9 +119,19 @@ class ChatSessionStore(SessionStore):
         with self.connection.reading("list conversations") as db:
             return conversations.newest_first(db, vault, limit)
 
-    def rename(self, conversation_id: str, title: str) -> None:
-        with self.connection.writing("rename a conversation") as db:
-            conversations.update(db, conversation_id, "title = ?", title)
+    def update(
+        self,
+        conversation_id: str,
+        *,
+        title: str | None = None,
+        documents: Sequence[str] | None = None,
+    ) -> None:
+        with self.connection.writing("change a conversation") as db:
+            if title is not None:
+                conversations.update(db, conversation_id, "title = ?", title)
+            if documents is not None:
+                listed = to_json_list(documents)
+                conversations.update(db, conversation_id, "documents = ?", listed)
 
     def move_head(self, conversation_id: str, message_id: str | None) -> None:
         with self.connection.writing("move in a conversation") as db:

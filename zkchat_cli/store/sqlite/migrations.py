@@ -48,7 +48,12 @@ def create_first_layout(connection: sqlite3.Connection) -> None:
     run_script(connection, LAYOUT_1)
 
 
-MIGRATIONS: tuple[Migration, ...] = (create_first_layout,)
+def add_documents(connection: sqlite3.Connection) -> None:
+    """Layout 2: a conversation has a list of documents, as JSON."""
+    connection.execute("ALTER TABLE conversation ADD COLUMN documents TEXT NOT NULL DEFAULT '[]'")
+
+
+MIGRATIONS: tuple[Migration, ...] = (create_first_layout, add_documents)
 """Only ever append to this list."""
 
 

@@ -1,6 +1,6 @@
-"""A made-up second layout of the store, and a program that opens a store with it in its process.
+"""A made-up next layout of the store, and a program that opens a store with it in its process.
 
-python tests/layout_two.py FILE     upgrades the store, and prints its messages, one a line
+python tests/next_layout.py FILE     upgrades the store, and prints its messages, one a line
 """
 
 import sqlite3
@@ -13,7 +13,7 @@ from zkchat_cli.store.sqlite.migrations import MIGRATIONS, Migration
 
 
 def add_stars(db: sqlite3.Connection) -> None:
-    """Layout 2: conversations can have a star."""
+    """The next layout: conversations can have a star."""
     db.execute("ALTER TABLE conversation ADD COLUMN starred INTEGER NOT NULL DEFAULT 0")
 
 
@@ -21,7 +21,7 @@ LAYOUTS: tuple[Migration, ...] = (*MIGRATIONS, add_stars)
 
 
 def stored_words(file: Path) -> list[str]:
-    """The messages of the store, which has the second layout afterwards."""
+    """The messages of the store, which has the next layout afterwards."""
     with closing(connect(file, LAYOUTS)) as db:
         assert db.execute("SELECT sum(starred) FROM conversation").fetchone() == (0,)
         return [content for (content,) in db.execute("SELECT content FROM message ORDER BY seq")]
