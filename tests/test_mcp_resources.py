@@ -29,6 +29,7 @@ from zkchat_cli.mcp.server import NoteServer
 from zkchat_cli.mcp.skill_file import SKILL_FILE
 from zkchat_cli.tools.served_tool import ServedVault
 from zkchat_cli.vault.vault import Vault
+from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
 SKILL = "skill://zkchat/SKILL.md"
 ODD_NOTES = {
@@ -42,10 +43,12 @@ ODD_NOTES = {
 
 
 @contextmanager
-def serving(folder: Path, notes: dict[str, str], **options: Any) -> Iterator[NoteClient]:
-    """A client of a server of these notes, in this process."""
+def serving(
+    folder: Path, notes: dict[str, str], view: VaultView = WHOLE_VAULT, **options: Any
+) -> Iterator[NoteClient]:
+    """A client of a server of these notes, or of those in a view, in this process."""
     root = write_notes(folder / "notes", notes)
-    with closing(Vault.open(root, folder / "cache")) as vault:
+    with closing(Vault.open(root, folder / "cache", view=view)) as vault:
         server = NoteServer(ServedVault(vault, lambda _words, _limit: []))
         with connected_in_memory(server, **options) as client:
             yield client
@@ -179,6 +182,29 @@ def test_a_link_out_of_the_vault_is_not_followed(tmp_path: Path) -> None:
         assert "Link.md" not in [each.name for each in client.run("list_resources").resources]
         with pytest.raises(MCPError, match="leads out of the vault"):
             client.run("read_resource", "note://Link.md")
+
+
+def test_who_sees_one_folder_lists_reads_completes_and_verifies_nothing_else(
+    tmp_path: Path,
+) -> None:
+    with serving(tmp_path, dict(NOTES), VaultView(("Queries",))) as client:
+        listed = [each.name for each in client.run("list_resources").resources]
+        assert listed == ["zkchat", "Queries/Combining.md", "Queries/Limiting.md"]
+        note = ResourceTemplateReference(uri=NOTE_TEMPLATE)
+        section = ResourceTemplateReference(uri=SECTION_TEMPLATE)
+        prompt = PromptReference(name="verify-draft")
+        assert complete(client, note, "path", "compost") == []
+        assert complete(client, prompt, "draft", "compost") == []
+        for ask in (
+            lambda: read(client, "note://Garden/Compost.md"),
+            lambda: read(client, "note://Compost#Compost"),
+            lambda: complete(client, section, "heading", "", path="Garden/Compost.md"),
+            lambda: client.run("get_prompt", "verify-draft", {"draft": "Garden/Compost.md"}),
+        ):
+            with pytest.raises(MCPError, match=r"there is no note") as refused:
+                ask()
+            assert "air, water" not in str(refused.value)
+        assert read(client, "note://Queries/Limiting.md").startswith("Limiting")
 
 
 def test_a_long_note_says_how_to_get_the_rest(tmp_path: Path) -> None:
