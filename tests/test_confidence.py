@@ -95,9 +95,9 @@ def test_the_most_foreign_word_is_the_one_without_which_the_question_is_nearest(
 
 
 def test_each_signal_raises_the_probability() -> None:
-    signals = ConfidenceSignals(similarity=0.5, covered=0.5, lead=0.1, least_loss=-0.03)
-    # 1 / (1 + e^-x) with x = -3.64 + 4.34 * .5 + 1.92 * .5 + 8.49 * .1 - 2.4 * .03
-    assert math.isclose(signals.probability(), 0.5664, abs_tol=0.001)
+    signals = ConfidenceSignals(similarity=0.5, covered=0.5, lead=0.1, least_loss=-0.03, worth=1.0)
+    # 1 / (1 + e^-x) with x = -5.42 + .88 * .5 + 1.11 * .5 + 6.31 * .1 - 1.83 * .03 + 4.22
+    assert math.isclose(signals.probability(), 0.5917, abs_tol=0.001)
     for name in signals._fields:
         higher = signals._replace(**{name: getattr(signals, name) + 0.1})
         assert higher.probability() > signals.probability()

@@ -1,14 +1,16 @@
 """How sure answers without a model are, against how often they are right: `python
 tests/bench/confidence.py VAULT QUESTIONS.jsonl [VAULT QUESTIONS.jsonl …] [--fit]`.
 
-A question is a JSON line: `{"query", "notes": [path], "kind"}`. `notes` are those that answer it,
-none if the vault has no answer; `kind` is optional and groups the questions without an answer:
+A question is a JSON line: `{"query", "notes": [path], "answer": {"note", "text"}, "kind"}`. `notes`
+are those that answer it, none if the vault has no answer; `answer` is optional, and right is then a
+quotation of its words; `kind` is optional, too, and groups the questions without an answer:
 "missing" (the subject is known, but not what is asked of it), "compare" (one side is unknown),
 "version" (a version or number that no note has), "negated". Each question with an answer is asked
 once more with these notes taken away, as one of the kind "taken away".
 
 The script prints the curve (the probability that was expected, and the share of questions for which
-a note that answers was quoted) and the false answers of each kind. `--fit` chooses the weights of
+the answer was quoted) and the false answers of each kind. `python tests/bench/confidence.py docs
+tests/samples/docs_questions.jsonl` does it for these documents. `--fit` chooses the weights of
 `confidence.py` on every other question, and prints the curve of the others.
 """
 
@@ -17,9 +19,9 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +34,11 @@ from zkchat_cli.llm.offline.quotes import QuoteSource
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
 from zkchat_cli.llm.offline.selection import nearest_quotes
 from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.text.words import terms
 
 BINS = 5
+# The share of an answer's words that must be quoted
+MOST_OF_ANSWER = 0.6
 TAKEN_AWAY = "taken away"
 # Weight of large weights, and steps of the method of Newton
 PENALTY = 1.0
@@ -66,7 +71,7 @@ def ask_all(folder: Path, questions: Path, home: Path) -> Iterator[AskedQuestion
             if name != TAKEN_AWAY or notes:
                 found = _rank(app, row["query"], taken)
                 if found is not None and found.confidence.signals is not None:
-                    right = not taken and _quotes_any(found, notes)
+                    right = not taken and _quotes_answer(found, row)
                     signals = found.confidence.signals
                     yield AskedQuestion(number, name, signals, found.is_answer, right)
     app.close()
@@ -85,8 +90,16 @@ def _rank(app: App, query: str, taken: frozenset[str]) -> RankedPassages | None:
     return rank_passages(question, excerpts, app.vault.similarities) if excerpts else None
 
 
-def _quotes_any(found: RankedPassages, notes: frozenset[str]) -> bool:
-    return any(quote.excerpt.path in notes for quote in nearest_quotes(found.all))
+def _quotes_answer(found: RankedPassages, row: Mapping[str, Any]) -> bool:
+    """Whether a note that answers is quoted, with most words of the answer if that is known."""
+    shown = nearest_quotes(found.on_topic or found.all)
+    quoted = [quote.text for quote in shown if quote.excerpt.path in row["notes"]]
+    answer = row.get("answer")
+    if not answer:
+        return bool(quoted)
+    wanted = Counter(terms(answer["text"]))
+    have = Counter(terms(" ".join(quoted)))
+    return (wanted & have).total() >= MOST_OF_ANSWER * wanted.total()
 
 
 def print_curve(asked: Sequence[AskedQuestion], probabilities: Sequence[float]) -> None:

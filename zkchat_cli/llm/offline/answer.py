@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.confidence import MOST_NAMED_WORDS
 from zkchat_cli.llm.offline.named_words import as_written, is_name, phrases_of
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, have_any_word
@@ -37,9 +38,6 @@ MAX_SUMMARY = 6
 MAX_PER_DOCUMENT = 2
 # Remembered facts in an answer
 MAX_FACTS = 2
-# A missing word is named if the question's subject has at most so many words: in a long sentence,
-# it may be any verb
-MOST_NAMED_WORDS = 4
 _FACTS_BEGIN = "<smart-memory>"
 _WORD = re.compile(r"[^ \n]*[ \n]?")
 _PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")

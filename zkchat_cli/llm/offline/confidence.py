@@ -1,10 +1,10 @@
 """How surely the best passages answer a question, by words and meaning. Pure.
 
 The words that a question shares with a passage tell little: a note about Svelte has some of a
-question about its runes. Four signals tell more. Logistic regression weighed them on one half of
-285 questions about three vaults. 54 of these have no answer in the notes; the others were asked
-twice, the second time without the notes that answer, and these counted .3: so many near misses are
-no user's. docs/explanation/search.md shows the other half, tests/bench/confidence.py measures it.
+question about its runes. Five signals tell more. Logistic regression weighed them on 277 questions
+about three vaults. 70 of these have no answer in the notes; others were asked twice, the second
+time without the notes that answer, and these counted .3: so many near misses are no user's.
+docs/explanation/search.md has the figures, tests/bench/confidence.py measures them.
 """
 
 import math
@@ -20,6 +20,9 @@ from zkchat_cli.text import words
 MOST_LEADING = 3
 # Words of a question that are left out, one at a time; each costs about 4 ms
 MOST_LEFT_OUT = 8
+# A missing word is named if the question's subject has at most so many words: in a long sentence,
+# it may be any verb
+MOST_NAMED_WORDS = 4
 # The loss by a word of a question that has no word to leave out
 USUAL_LOSS = 0.0
 # The lead of the only note
@@ -37,17 +40,19 @@ class SignalWeights(NamedTuple):
     covered: float
     lead: float
     least_loss: float
+    worth: float
     least_probability: float
     least_similarity: float
 
 
 WITHIN_A_LANGUAGE = SignalWeights(
-    intercept=-3.64,
-    similarity=4.34,
-    covered=1.92,
-    lead=8.49,
-    least_loss=2.4,
-    least_probability=0.5,
+    intercept=-5.42,
+    similarity=0.88,
+    covered=1.11,
+    lead=6.31,
+    least_loss=1.83,
+    worth=4.22,
+    least_probability=0.45,
     least_similarity=0.35,
 )
 # The second model has lower cosines: 95 % of the passages that answer have .15 or more. A note has
@@ -58,6 +63,7 @@ ACROSS_LANGUAGES = SignalWeights(
     covered=2.2,
     lead=12.5,
     least_loss=0.0,
+    worth=0.0,
     least_probability=0.6,
     least_similarity=0.15,
 )
@@ -77,13 +83,15 @@ class ConfidenceSignals(NamedTuple):
     in one of them. `lead` is how much nearer the nearest note is than any other one: if many notes
     are as near, the question is about their common subject. `least_loss` is how much nearer the
     question's most foreign word brings it to the best passage; it is negative if the question is
-    nearer without the word.
+    nearer without the word. `worth` is the value of the best passage, which also has its heading
+    and its rank among the results in it.
     """
 
     similarity: float
     covered: float
     lead: float
     least_loss: float
+    worth: float
 
     def probability(self, calibration: SignalWeights = WITHIN_A_LANGUAGE) -> float:
         """The probability that the passages answer."""

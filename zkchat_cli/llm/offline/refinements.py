@@ -246,18 +246,22 @@ def _is_form(word: str, other: str) -> bool:
 def _add_sentences(
     steps: Sequence[RankedQuote], ranked: RankedPassages, phrases: AnswerPhrases
 ) -> OfflineAnswer | None:
-    """The best sentences, as many as fit a screen but at least one, and the steps; None if a
-    sentence leads in to them and so has them.
+    """The steps, and the best sentences, as many as fit a screen but at least one; None if a
+    sentence leads in to the steps and so has them.
     """
     quotes = answering_quotes(ranked, MOST_BESIDE_STEPS, "")
     if any(_leads_in(quote, steps) for quote in quotes):
         return None
     others = [quote for quote in quotes if not _has_step(quote, steps)]
+    # What other notes say belongs to other tasks
+    others = [quote for quote in others if quote.excerpt.path == steps[0].excerpt.path] or others[
+        :1
+    ]
     while len(others) > 1 and not fits_screen([*others, *steps[:MOST_STEPS]]):
         others.pop()
     text = _format_steps(steps, phrases)
     if others:
-        text = f"{phrases.from_notes}\n\n{format_quotes(others)}\n{text}"
+        text = f"{text}\n{phrases.from_notes}\n\n{format_quotes(others)}"
     return OfflineAnswer(text, "answer")
 
 
