@@ -20,6 +20,7 @@ from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.messages import ZkChatMessage, branch_to, is_chat
 from zkchat_cli.models.notes import NoteUsage
 from zkchat_cli.models.prompts import Calibration, Prompt, PromptMessage, PromptTool, SentPrompt
+from zkchat_cli.store.conversation_rows import taken_id
 from zkchat_cli.store.port import (
     FactStore,
     MessageWithoutVectors,
@@ -277,6 +278,7 @@ class MemoryStore(SessionStore):
     watch = None
     waiting_turns = 0
     away = None
+    refusal = None
 
     def __init__(self, data: _Data | None = None) -> None:
         self._data = data or _Data()
@@ -315,7 +317,7 @@ class MemoryStore(SessionStore):
 
     def start(self, conversation: Conversation) -> None:
         if conversation.id in self._data.talks:
-            raise _contradiction("store a new conversation", f"{conversation.id} is there already")
+            raise taken_id(conversation.id)
         with self._data.transaction():
             self._data.talks[conversation.id] = _Talk(conversation)
 

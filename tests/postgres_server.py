@@ -114,10 +114,15 @@ class PostgresServer:
         with suppress(OSError, subprocess.SubprocessError):
             self._run("rm", "-rf", str(self.folder))
 
-    def create(self, database: str, layouts: Sequence[migrations.Migration] = ()) -> None:
+    def create(
+        self,
+        database: str,
+        layouts: Sequence[migrations.Migration] = (),
+        tablespace: str = "pg_default",
+    ) -> None:
         """A database with the tables of a store."""
         with self.admin("postgres") as db:
-            db.execute(f"CREATE DATABASE {database}")  # type: ignore[arg-type]
+            db.execute(f"CREATE DATABASE {database} TABLESPACE {tablespace}")  # type: ignore[arg-type]
         connection = PostgresConnection(self.address("postgres", database=database))
         migrations.upgrade(connection, layouts or migrations.MIGRATIONS)
         connection.close()

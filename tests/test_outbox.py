@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from factories import make_compaction
@@ -200,5 +201,82 @@ def test_what_the_server_refuses_stays_and_is_named(
     server.start(conversation(vault="/elsewhere"))
     store.conversations()
     assert store.waiting_turns == 1
-    assert "other notes" in str(store._outbox.problem)
+    assert store.refusal is not None and "other notes" in store.refusal.message
+    assert "zkchat sessions delete c1" in store.refusal.hint
+    store.delete("c1")
+    assert (store.waiting_turns, store.refusal) == (0, None)
+    assert server.conversation("c1").vault == "/elsewhere", "that of the server stays"
+    store.close()
+
+
+def test_changes_without_a_server_are_kept_in_order_also_after_a_kill(
+    server: Server, connect: Callable[[], SessionStore], tmp_path: Path
+) -> None:
+    store = open_store(connect, tmp_path)
+    store.start(conversation())
+    first = store_turn(store, 1, None)
+    second = store_turn(store, 2, first)
+    store.compact("c1", make_compaction("So far", second, id="s1"))
+    [q1, *_] = store.log("c1")
+    store.compactions("c1")
+    server.is_away = True
+    store.update("c1", title="Another title")
+    store.update("c1", title="The last title")
+    store.mark("c1", [q1.model_copy(update={"pinned": True})])
+    undone = store.undo_compaction("c1")
+    assert undone is not None and undone.id == "s1"
+    store.move_head("c1", first)
+    assert store.log("c1")[0].pinned and store.compactions("c1") == ()
+    title = store.conversation("c1").title
+    store._outbox._lock.release()  # type: ignore[union-attr]
+    server.is_away = False
+    other = open_store(connect, tmp_path)
+    assert [each.title for each in other.conversations()] == ["The last title"]
+    [pinned, *_] = server.log("c1")
+    assert pinned.pinned and server.compactions("c1") == ()
+    assert server.conversation("c1").title == title == "The last title"
+    assert server.conversation("c1").head_id == first
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda store: store.delete("c1"),
+        lambda store: store.restore([]),
+        lambda store: store.sharing,
+    ],
+)
+def test_what_needs_the_server_is_refused_at_once(
+    server: Server,
+    connect: Callable[[], SessionStore],
+    tmp_path: Path,
+    act: Callable[[SessionStore], object],
+) -> None:
+    store = open_store(connect, tmp_path)
+    store.start(conversation())
+    server.is_away = True
+    with pytest.raises(StoreUnreachable, match="needs the server: the server is away") as e:
+        act(store)
+    assert "Nothing was changed" in e.value.hint
+    store.close()
+
+
+def test_a_server_is_tried_again_also_by_who_asks_often(
+    server: Server, connect: Callable[[], SessionStore], tmp_path: Path
+) -> None:
+    tries = 0
+
+    def count_and_connect() -> SessionStore:
+        nonlocal tries
+        tries += 1
+        return connect()
+
+    outbox = Outbox(tmp_path / "outbox", ChatSessionStore.open)
+    server.is_away = True
+    store = OutboxStore(count_and_connect, outbox, retry_after=0.05)
+    deadline = monotonic() + 20
+    while tries < 3 and monotonic() < deadline:
+        store.conversations()
+    assert tries == 3
     store.close()

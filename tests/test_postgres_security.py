@@ -201,7 +201,7 @@ def test_a_shared_conversation_is_read_and_continued_as_far_as_its_owner_says(
     assert [each.message.id for each in alice.search(None, "roofs")] == ["bq1"]
     for act in (
         lambda: alice.add("bob1", said("aq1", "bq1")),
-        lambda: alice.rename("bob1", "Mine"),
+        lambda: alice.update("bob1", title="Mine"),
         lambda: alice.delete("bob1"),
     ):
         with pytest.raises(StoreUnwritable, match="shared with you to read"):
@@ -224,7 +224,7 @@ def test_two_people_import_the_same_conversation(alice: PostgresStore, bob: Post
     archive = alice.archive("alice1", prompts=True)
     assert bob.restore([archive]) == [1]
     bob.sharing.share("alice1", "alice", may_write=True)
-    alice.rename("alice1", "Hers")
+    alice.update("alice1", title="Hers")
     assert bob.conversation("alice1").title is None
 
 

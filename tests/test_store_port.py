@@ -18,7 +18,7 @@ from factories import NOON, make_compaction, make_usage, message, store_conversa
 from memory_store import MemoryFacts, MemoryPrompts, MemoryStore, MemoryVectors
 from store_contents import contents
 
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import ConversationExists, StoreError
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation
@@ -183,7 +183,7 @@ def test_an_unknown_id_is_an_error_with_a_next_step(store: port.SessionStore) ->
 
 def test_an_id_is_used_once(store: port.SessionStore) -> None:
     store.start(conversation("c1"))
-    with pytest.raises(StoreError):
+    with pytest.raises(ConversationExists):
         store.start(conversation("c1", vault="/other"))
     assert store.conversation("c1").vault == "/notes"
 

@@ -10,11 +10,13 @@ from factories import (
     AppFixture,
     DeltaModel,
     find_call,
+    message,
     prompt_texts,
     reply,
     report_of,
     run_turn,
     run_until,
+    store_conversation,
     stored_log,
 )
 
@@ -126,3 +128,13 @@ def test_the_later_of_two_writers_is_told_and_nothing_is_lost(app: AppFixture) -
     ]
     assert [message.content for message in second.history] == ["Is it so?", "Yes.", "Never?", "No."]
     assert "Always?" in [text for _, _, text in stored_log(second)]
+
+
+def test_a_new_conversation_gets_another_id_where_its_own_is_taken(app: AppFixture) -> None:
+    session = app.session()
+    taken = session.conversation.id
+    store_conversation(app.store, taken, message("user", "Theirs", "theirs"))
+    assert isinstance([*session.send("Mine")][-1], TurnCompleted)
+    assert session.conversation.id != taken
+    assert [each.content for each in app.store.log(taken)] == ["Theirs"]
+    assert app.store.log(session.conversation.id)[0].content == "Mine"

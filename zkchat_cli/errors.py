@@ -105,6 +105,10 @@ class StoreUnreachable(StoreUnwritable):
     """The server that keeps the store cannot be reached or refuses the connection."""
 
 
+class ConversationExists(StoreError):
+    """A new conversation has the id of one that is stored already."""
+
+
 class StoreDamaged(StoreError):
     """The store's file is damaged, or it is not a store."""
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.turns import TurnHistory, make_turns
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import ConversationExists, StoreError
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ZkChatMessage, branch_to, split_into_exchanges
@@ -265,10 +265,21 @@ class ConversationState:
         return id_
 
     def store_conversation(self) -> None:
-        """Store the conversation if it is not stored yet. Raises StoreError."""
-        if not self.is_stored:
+        """Store the conversation if it is not stored yet, under another id if another one has its
+        id. Raises StoreError.
+        """
+        if self.is_stored:
+            return
+        try:
             self._store.start(self.conversation)
-            self.is_stored = True
+        except ConversationExists:
+            stored = self._store.conversation(self.conversation.id)
+            # Otherwise it is this one, and the answer of the server was lost
+            if stored.created_at != self.conversation.created_at or stored.head_id is not None:
+                new = {"id": self._services.new_id()}
+                self.conversation = self.conversation.model_copy(update=new)
+                self._store.start(self.conversation)
+        self.is_stored = True
 
     def update(self, *, title: str | None = None, documents: Sequence[str] | None = None) -> None:
         """Give the conversation another title, or other documents that each prompt has. Raises

@@ -38,6 +38,9 @@ class CompletedTurn(NamedTuple):
 def waiting_notices(store: SessionStore) -> list[Notice]:
     """What to say about turns that are kept on this machine until a server takes them."""
     waiting = store.waiting_turns
+    refusal = store.refusal
+    if refusal is not None:
+        return [Notice(refusal.message, f"It is kept on this machine. {refusal.hint}")]
     if not waiting:
         return []
     hint = "It is kept on this machine until the server answers."

@@ -5,7 +5,7 @@ a row, the choice by the beginning of an id, and the errors where there is none.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import ConversationExists, StoreError
 from zkchat_cli.models.conversations import Conversation, ConversationOverview
 from zkchat_cli.store import rows
 from zkchat_cli.store.codec import checksum
@@ -34,6 +34,13 @@ def to_overview(row: Sequence[Any]) -> ConversationOverview:
     values["first_line"] = lines[0].strip() if lines else None
     return ConversationOverview.model_validate(
         {name: values[name] for name in ConversationOverview.model_fields}
+    )
+
+
+def taken_id(conversation_id: str) -> ConversationExists:
+    """What `start` raises for an id that a stored conversation has."""
+    return ConversationExists(
+        f"There is a conversation {conversation_id} already", "Nothing was stored."
     )
 
 

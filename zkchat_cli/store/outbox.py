@@ -7,19 +7,22 @@ transaction; only then they are deleted here. So a program that is killed betwee
 nothing, and delivers nothing twice.
 """
 
-import json
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from zkchat_cli.errors import StoreError, StoreUnreachable
-from zkchat_cli.fileio import FileLock, atomic_write, make_private_folder, read_file
+from zkchat_cli.fileio import FileLock, make_private_folder
 from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.store.outbox_journal import (
+    OutboxJournal,
+    PendingChange,
+    read_journal,
+    write_journal,
+)
 from zkchat_cli.store.port import SessionStore
 
 _MOST_FILES = 100
-_MOST_BYTES = 1_000_000
 
 
 class Outbox:
@@ -33,13 +36,12 @@ class Outbox:
         self._store: SessionStore | None = None
         self._lock: FileLock | None = None
         self._file = folder / "unused"
-        # How many messages of each conversation the server had
-        self._known: dict[str, int] = {}
+        self._journal = OutboxJournal()
         # What was delivered last of each conversation. Who has known a conversation before knows
         # less
         self.delivered: dict[str, ConversationArchive] = {}
         # Why a conversation cannot be delivered although the server answers
-        self.problem: StoreError | None = None
+        self.refusal: StoreError | None = None
 
     @property
     def is_used(self) -> bool:
@@ -58,7 +60,7 @@ class Outbox:
                     self._lock = lock
                     self._file = file
                     self._store = self._open_file(file)
-                    self._known = self._read_known()
+                    self._journal = read_journal(self._journal_file)
                     return self._store
             raise StoreError(f"{self._folder} has too many files", "Close other chats.")
         return self._store
@@ -72,9 +74,27 @@ class Outbox:
     def keep(self, archive: ConversationArchive) -> None:
         """Keep a conversation as the server has it; new messages are added to it here."""
         store = self.store()
-        self._known[archive.conversation.id] = len(archive.messages)
-        atomic_write(self._known_file, json.dumps(self._known), private=True)
+        self._journal = self._journal.with_count(archive.conversation.id, len(archive.messages))
+        write_journal(self._journal_file, self._journal)
         store.restore([archive])
+
+    def note(self, change: PendingChange) -> None:
+        """Keep a change of a conversation that is kept here, before it is made here."""
+        self.store()
+        self._journal = self._journal.with_change(change)
+        write_journal(self._journal_file, self._journal)
+
+    def drop(self, conversation_id: str) -> None:
+        """Delete a conversation here, without delivering it."""
+        self.store().delete(conversation_id)
+        self._forget(conversation_id)
+        if not self.store().conversations() and not self.store().facts.vaults():
+            self.refusal = None
+            self._remove()
+
+    def _forget(self, conversation_id: str) -> None:
+        self._journal = self._journal.without(conversation_id)
+        write_journal(self._journal_file, self._journal)
 
     def count_turns(self) -> int:
         """The number of turns that the server does not have, or not to the end."""
@@ -83,7 +103,7 @@ class Outbox:
         turns = 0
         for conversation in self.store().conversations():
             log = self.store().log(conversation.id)
-            new = log[self._known.get(conversation.id, 0) :]
+            new = log[self._journal.counts.get(conversation.id, 0) :]
             turns += sum(message.role == "user" for message in new)
             # The server has the question of the first of them
             turns += bool(new) and new[0].role != "user"
@@ -96,34 +116,42 @@ class Outbox:
         if not self.is_used:
             return
         store = self.store()
-        self.problem = None
+        self.refusal = None
         for conversation in reversed(store.conversations()):
             try:
                 self._deliver_conversation(conversation.id, server)
             except StoreUnreachable:
                 raise
             except StoreError as e:
-                self.problem = e
+                self.refusal = StoreError(
+                    f"the server refuses the conversation {conversation.id}: {e.message}",
+                    f"{e.hint} `zkchat context export {conversation.id}` saves it as a file, "
+                    f"`zkchat sessions delete {conversation.id}` gives it up.".lstrip(),
+                )
         for vault in store.facts.vaults():
             for fact in reversed(store.facts.current(vault)):
                 server.facts.remember(vault, fact.model_copy(update={"title": None}))
                 store.facts.forget(vault, fact.key)
-        if self.problem is None:
+        if self.refusal is None:
             self._remove()
 
     def _deliver_conversation(self, conversation_id: str, server: SessionStore) -> None:
         store = self.store()
         archive = store.archive(conversation_id, prompts=True)
         server.restore([archive])
+        for change in self._journal.changes_of(conversation_id):
+            change.make(server)
+        _move_head(archive, server)
         self.delivered[conversation_id] = archive
         store.delete(conversation_id)
+        self._forget(conversation_id)
 
     def _remove(self) -> None:
         """Delete the empty file."""
         self.close()
         for suffix in ("", "-wal", "-shm"):
             self._file.with_name(f"{self._file.name}{suffix}").unlink(missing_ok=True)
-        self._known_file.unlink(missing_ok=True)
+        self._journal_file.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Close the file; what is in it stays."""
@@ -135,11 +163,13 @@ class Outbox:
             self._lock = None
 
     @property
-    def _known_file(self) -> Path:
+    def _journal_file(self) -> Path:
         return self._file.with_suffix(".json")
 
-    def _read_known(self) -> dict[str, int]:
-        with suppress(OSError, ValueError, AttributeError, TypeError):
-            stored = json.loads(read_file(self._known_file, _MOST_BYTES))
-            return {str(id_): int(count) for id_, count in stored.items()}
-        return {}
+
+def _move_head(archive: ConversationArchive, server: SessionStore) -> None:
+    """Make the server's conversation end where this one does, unless it was continued there."""
+    wanted = archive.conversation.head_id
+    head = server.conversation(archive.conversation.id).head_id
+    if head != wanted and any(message.id == head for message in archive.messages):
+        server.move_head(archive.conversation.id, wanted)

@@ -7,7 +7,6 @@ says so, or shows what is kept here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import TypeVar
@@ -18,7 +17,9 @@ from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation, ConversationOverview, FoundMessage
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import Calibration, SentPrompt
+from zkchat_cli.store.known_conversation import KnownConversation
 from zkchat_cli.store.outbox import Outbox
+from zkchat_cli.store.outbox_journal import PendingChange
 from zkchat_cli.store.outbox_parts import OutboxFacts, OutboxPrompts, OutboxVectors
 from zkchat_cli.store.outbox_watch import OutboxWatch
 from zkchat_cli.store.port import ConversationSharing, SessionStore, StoreChanges
@@ -27,26 +28,6 @@ from zkchat_cli.text.word_lists import ENGLISH
 T = TypeVar("T")
 # Seconds until a server that could not be reached is tried again
 RETRY_AFTER = 5.0
-
-
-@dataclass
-class _KnownConversation:
-    """A conversation as the server has it, as far as this program knows."""
-
-    conversation: Conversation
-    messages: dict[str, ZkChatMessage] = field(default_factory=dict)
-    compactions: tuple[Compaction, ...] = ()
-
-    def archive(self) -> ConversationArchive:
-        values = self.conversation.model_dump(include={*Conversation.model_fields})
-        return ConversationArchive(
-            conversation=Conversation(**values),
-            messages=tuple(self.messages.values()),
-            compactions=self.compactions,
-        )
-
-    def move(self, head: str | None) -> None:
-        self.conversation = self.conversation.model_copy(update={"head_id": head})
 
 
 class OutboxStore(SessionStore):
@@ -70,10 +51,11 @@ class OutboxStore(SessionStore):
         self._lock = outbox.lock
         # Known conversations that may have been continued in the outbox
         self._outdated: set[str] = set()
-        self._known: dict[str, _KnownConversation] = {}
+        self._known: dict[str, KnownConversation] = {}
         self._tried_at = 0.0
         # Why the server is not reached; None if it is
-        self._away: StoreUnreachable | None = None
+        self.away: StoreUnreachable | None = None
+        self.refusal: StoreError | None = None
         # How often the server came and went: then everything may be different
         self._switches = 0
         self.facts = OutboxFacts(self._ask)
@@ -84,8 +66,8 @@ class OutboxStore(SessionStore):
     def _reach_server(self) -> SessionStore:
         """The store on the server, with everything that was kept here. Raises StoreUnreachable."""
         with self._lock:
-            if self._away is not None and monotonic() < self._tried_at + self._retry_after:
-                raise self._away
+            if self.away is not None and monotonic() < self._tried_at + self._retry_after:
+                raise self.away
             try:
                 if self._server is None:
                     self._server = self._connect()
@@ -94,15 +76,18 @@ class OutboxStore(SessionStore):
             except StoreUnreachable as e:
                 self._note_absence(e)
                 raise
-            self._away = None
+            self.away = None
+            self.refusal = self._outbox.refusal
             return self._server
 
     def _note_absence(self, error: StoreUnreachable) -> None:
-        if self._away is None:
+        # Otherwise the server was not tried again
+        if error is not self.away:
+            self._tried_at = monotonic()
+        if self.away is None:
             self._switches += 1
             self._outdated |= self._known.keys()
-        self._away = error
-        self._tried_at = monotonic()
+        self.away = error
 
     def _ask(self, act: Callable[[SessionStore], T], otherwise: Callable[[SessionStore], T]) -> T:
         """Act on the server; `otherwise` acts on the outbox while the server is away."""
@@ -112,6 +97,27 @@ class OutboxStore(SessionStore):
             with self._lock:
                 self._note_absence(e)
                 return otherwise(self._outbox.store())
+
+    def _change(self, change: PendingChange) -> None:
+        """Change a conversation where it is; in the outbox the change is kept for the server."""
+
+        def keep(store: SessionStore) -> None:
+            if store is not self._server:
+                self._outbox.note(change)
+            change.make(store)
+
+        self._ask_for(change.conversation_id, keep)
+
+    def _need_server(self, action: str, act: Callable[[SessionStore], T]) -> T:
+        """Act on the server, where that cannot be done without it. Raises StoreUnreachable."""
+        try:
+            return act(self._reach_server())
+        except StoreUnreachable as e:
+            self._note_absence(e)
+            raise StoreUnreachable(
+                f"{action} needs the server: {e.message}",
+                "Nothing was changed; try again when the server answers.",
+            ) from e
 
     def _ask_for(self, conversation_id: str, act: Callable[[SessionStore], T]) -> T:
         """Act on a conversation where it is: in the outbox if the server is away, or if it could
@@ -140,20 +146,16 @@ class OutboxStore(SessionStore):
         known = self._known.get(conversation_id)
         if known is None:
             return None
-        if conversation_id in self._outdated and conversation_id in self._outbox.delivered:
-            return self._outbox.delivered[conversation_id]
+        # Another part of this program may have continued it in the outbox
+        delivered = self._outbox.delivered.get(conversation_id)
+        if delivered is not None and delivered is not known.delivered:
+            return delivered
         return known.archive()
 
     def _learn(self, conversation_id: str, server: SessionStore) -> None:
-        known = _KnownConversation(server.conversation(conversation_id))
-        known.messages = {message.id: message for message in server.log(conversation_id)}
-        known.compactions = server.compactions(conversation_id)
-        self._known[conversation_id] = known
+        delivered = self._outbox.delivered.get(conversation_id)
+        self._known[conversation_id] = KnownConversation.read(server, conversation_id, delivered)
         self._outdated.discard(conversation_id)
-
-    @property
-    def away(self) -> StoreUnreachable | None:
-        return self._away
 
     @property
     def waiting_turns(self) -> int:
@@ -162,11 +164,11 @@ class OutboxStore(SessionStore):
 
     @property
     def sharing(self) -> ConversationSharing | None:
-        return self._reach_server().sharing
+        return self._need_server("sharing", lambda store: store.sharing)
 
     def changes(self) -> StoreChanges:
         with self._lock:
-            if self._server is None or self._away is not None:
+            if self._server is None or self.away is not None:
                 return StoreChanges(own=self._switches, others=-self._switches)
             own, others = self._server.changes()
             return StoreChanges(own=own, others=others + self._switches)
@@ -175,7 +177,7 @@ class OutboxStore(SessionStore):
         """The store on the server, with everything that was kept here. Nobody else waits for it
         while it does not answer. Raises StoreError.
         """
-        if self._away is not None:
+        if self.away is not None:
             opened = self._connect()
             with self._lock:
                 if self._server is None:
@@ -202,8 +204,8 @@ class OutboxStore(SessionStore):
 
     def start(self, conversation: Conversation) -> None:
         self._ask(lambda store: store.start(conversation), lambda store: store.start(conversation))
-        if self._away is None:
-            self._known[conversation.id] = _KnownConversation(conversation)
+        if self.away is None:
+            self._known[conversation.id] = KnownConversation(conversation)
 
     def conversation(self, conversation_id: str) -> ConversationOverview:
         found = self._ask_for(conversation_id, lambda store: store.conversation(conversation_id))
@@ -217,7 +219,7 @@ class OutboxStore(SessionStore):
             try:
                 return store.find(prefix, vault)
             except StoreError as e:
-                raise self._away or e from e
+                raise self.away or e from e
 
         return self._ask(lambda store: store.find(prefix, vault), find_here)
 
@@ -236,8 +238,7 @@ class OutboxStore(SessionStore):
         title: str | None = None,
         documents: Sequence[str] | None = None,
     ) -> None:
-        server = self._reach_server()
-        server.update(conversation_id, title=title, documents=documents)
+        self._change(PendingChange.update(conversation_id, title, documents))
 
     def move_head(self, conversation_id: str, message_id: str | None) -> None:
         self._ask_for(conversation_id, lambda store: store.move_head(conversation_id, message_id))
@@ -246,7 +247,17 @@ class OutboxStore(SessionStore):
             known.move(message_id)
 
     def delete(self, *conversation_ids: str) -> None:
-        self._reach_server().delete(*conversation_ids)
+        def delete(server: SessionStore) -> None:
+            kept = [id_ for id_ in conversation_ids if self._outbox.has(id_)]
+            server.delete(*(id_ for id_ in conversation_ids if id_ not in kept))
+            for id_ in kept:
+                # The server refuses what is kept here although it answers: it is given up
+                self._outbox.drop(id_)
+            self.refusal = self._outbox.refusal
+
+        self._need_server("deleting a conversation", delete)
+        for id_ in conversation_ids:
+            self._known.pop(id_, None)
 
     # messages
 
@@ -285,22 +296,23 @@ class OutboxStore(SessionStore):
     def _note_messages(self, conversation_id: str, added: Sequence[ZkChatMessage]) -> None:
         known = self._known.get(conversation_id)
         # What is in the outbox is not on the server
-        if known is not None and self._away is None:
+        if known is not None and self.away is None:
             known.messages |= {message.id: message for message in added}
             known.move(added[-1].id)
 
     def mark(self, conversation_id: str, changed: Iterable[ZkChatMessage]) -> None:
         messages = list(changed)
-        self._reach_server().mark(conversation_id, messages)
+        self._change(PendingChange.mark(conversation_id, messages))
         known = self._known.get(conversation_id)
         if known is not None:
             known.messages |= {message.id: message for message in messages}
 
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         found = self._ask_for(conversation_id, lambda store: store.log(conversation_id))
-        if self._away is None and self._server is not None:
-            known = _KnownConversation(self._server.conversation(conversation_id))
+        if self.away is None and self._server is not None:
+            known = KnownConversation(self._server.conversation(conversation_id))
             known.messages = {message.id: message for message in found}
+            known.delivered = self._outbox.delivered.get(conversation_id)
             self._known[conversation_id] = known
         return found
 
@@ -337,7 +349,7 @@ class OutboxStore(SessionStore):
         )
 
     def restore(self, archives: Sequence[ConversationArchive]) -> list[int]:
-        return self._reach_server().restore(archives)
+        return self._need_server("importing", lambda store: store.restore(archives))
 
     # compactions
 
@@ -347,14 +359,20 @@ class OutboxStore(SessionStore):
     def undo_compaction(
         self, conversation_id: str, compaction_id: str | None = None
     ) -> Compaction | None:
-        return self._reach_server().undo_compaction(conversation_id, compaction_id)
+        in_force = self.compactions(conversation_id)
+        wanted = [each for each in in_force if compaction_id in (None, each.id)]
+        undone = wanted[-1] if wanted else None
+        if undone is not None:
+            self._change(PendingChange.undo(conversation_id, undone.id))
+            self.compactions(conversation_id)
+        return undone
 
     def compactions(self, conversation_id: str, *, undone: bool = False) -> tuple[Compaction, ...]:
         found = self._ask_for(
             conversation_id, lambda store: store.compactions(conversation_id, undone=undone)
         )
         known = self._known.get(conversation_id)
-        if known is not None and self._away is None:
+        if known is not None and self.away is None:
             known.compactions = found
         return found
 

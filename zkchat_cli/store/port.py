@@ -10,7 +10,7 @@ Conversations and facts belong to a vault, which is named by the path of its fol
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from zkchat_cli.errors import StoreUnreachable, StoreUnwritable
+from zkchat_cli.errors import StoreError, StoreUnreachable, StoreUnwritable
 from zkchat_cli.models.archive import ConversationArchive
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.conversations import Conversation, ConversationOverview, FoundMessage
@@ -341,6 +341,8 @@ class SessionStore(ConversationLog, Protocol):
     vectors: PassageVectors
     write_error: StoreUnwritable | None
     """Why nothing can be stored; None if it can."""
+    refusal: StoreError | None
+    """Why a server that answers does not take turns that are kept on this machine."""
     watch: Callable[[str], ConversationWatch] | None
     """Watches a conversation by its id, stored or not. None for a store that is not told what
     others write, such as one in a file.

@@ -49,6 +49,9 @@ class StartupHost(Protocol):
     def is_busy(self) -> bool:
         """Whether a turn runs or somebody types, so that other work should wait."""
 
+    def show_waiting(self, waiting: str) -> None:
+        """Show in the toolbar what a server does not have yet."""
+
     def current(self) -> "ZkChatSession | None":
         """The session in use; None before it is opened."""
 

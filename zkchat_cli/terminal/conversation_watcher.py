@@ -9,6 +9,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import StoreError
+from zkchat_cli.text.numbers import plural
 
 # Imported only for types: a session's modules are loaded in the background, after the prompt
 if TYPE_CHECKING:
@@ -60,7 +61,16 @@ class ConversationWatcher:
                     self._look(session)
             except StoreError:
                 # The next turn tells about it
+                self._show_waiting(session)
                 self._stopped.wait(RETRY_AFTER)
+            self._show_waiting(session)
+
+    def _show_waiting(self, session: "ZkChatSession") -> None:
+        """Show in the toolbar how many turns the server does not have."""
+        with suppress(StoreError):
+            waiting = session.store.waiting_turns
+            refused = ", refused" if session.store.refusal is not None else ""
+            self._chat.show_waiting(f"{plural(waiting, 'turn')} kept here{refused}" * bool(waiting))
 
     def _watch_conversation(self, session: "ZkChatSession") -> "ConversationWatch | None":
         """The watch of the conversation that is open now."""

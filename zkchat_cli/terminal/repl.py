@@ -171,6 +171,10 @@ class Repl:
         """Use what the background has finished, in the prompt's thread."""
         self._prompt.call_soon(self._apply_background_results)
 
+    def show_waiting(self, waiting: str) -> None:
+        """Show in the toolbar what a server does not have yet."""
+        self._prompt.update(waiting=waiting)
+
     def measure(self) -> None:
         """Show how full the window is, and the tokens of the line being typed."""
         session = self.current()

@@ -40,6 +40,7 @@ class Rank(IntEnum):
 
     BAR = auto()
     STATE = auto()
+    WAITING = auto()
     COMPACTION_DUE = auto()
     FIGURES = auto()
     MEANING = auto()
@@ -61,7 +62,8 @@ class Toolbar(NamedTuple):
 
     `usage` is None until the first prompt has been measured. The bar includes the tokens of the
     line that is being `typed`. `state` names the background work (`indexing 120/4000`), `meaning`
-    how far search by meaning is (`meaning 12%`). Without `show_tokens` there is no bar. With
+    how far search by meaning is (`meaning 12%`), `waiting` what a server does not
+    have yet (`2 turns kept here`). Without `show_tokens` there is no bar. With
     `compacts`, a compaction that is due runs by itself. Empty parts are left out.
     """
 
@@ -72,6 +74,7 @@ class Toolbar(NamedTuple):
     typed_estimated: bool = False
     state: str = ""
     meaning: str = ""
+    waiting: str = ""
     show_tokens: bool = True
     compacts: bool = True
 
@@ -89,6 +92,7 @@ class Toolbar(NamedTuple):
     def _names(self) -> list[ToolbarPart]:
         names = (
             (Rank.STATE, self.state),
+            (Rank.WAITING, self.waiting),
             (Rank.MEANING, self.meaning),
             (Rank.MODEL, self.model),
             (Rank.VAULT, self.vault),

@@ -36,11 +36,14 @@ def status(ctx: CommandContext) -> None:
             "conversations": len(store.conversations()),
             "writable": store.write_error is None,
             "waiting_turns": store.waiting_turns,
+            "refusal": store.refusal.message if store.refusal is not None else None,
             "server": None,
         }
         lines = [f"{document['store']}: {plural(document['conversations'], 'conversation')}"]
         if store.waiting_turns:
             lines.append(f"{plural(store.waiting_turns, 'turn')} not on the server yet")
+        if store.refusal is not None:
+            lines.append(f"{store.refusal.message}. {store.refusal.hint}")
         away = store.away
         if store.write_error is not None:
             lines.append(f"read-only: {store.write_error.message}")

@@ -14,6 +14,7 @@ from zkchat_cli.store.conversation_rows import (
     MOST_LISTED,
     choose,
     no_conversation_yet,
+    taken_id,
     to_overview,
     unknown_conversation,
 )
@@ -142,7 +143,11 @@ def newest_first(
 
 
 def insert(db: PostgresDatabase, conversation: Conversation) -> None:
-    """Store a new conversation of this user."""
+    """Store a new conversation of this user. Raises ConversationExists if the user sees one with
+    its id.
+    """
+    if exists(db, conversation.id):
+        raise taken_id(conversation.id)
     values = {
         name: clean_value(value)
         for name, value in rows.column_values(conversation, rows.CONVERSATION).items()

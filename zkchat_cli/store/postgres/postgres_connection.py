@@ -1,6 +1,7 @@
 """One connection to the server, which the parts of a store share."""
 
 import hashlib
+import logging
 import select
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 from psycopg.pq import ConnStatus
-from psycopg_pool import NullConnectionPool
+from psycopg_pool import NullConnectionPool, PoolTimeout
 
 from zkchat_cli.errors import StoreUnreachable
 from zkchat_cli.store.port import StoreChanges
@@ -27,8 +28,9 @@ MOST_CONNECTIONS = 16
 _POOL_TIMEOUT = 5.0
 # Wait for a lock that was waited for in vain before
 _REPEATED_LOCK_TIMEOUT = "200ms"
-# Seconds without an answer to one statement; the server itself gives up before
-_ANSWER_TIMEOUT = 75.0
+
+# The errors themselves are told: without a handler Python would print its warnings on the screen
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 Parameters = Mapping[str, Any] | Sequence[Any]
 Listener = Callable[[str | None], None]
@@ -102,9 +104,11 @@ def clean_value(value: Any) -> Any:
 class _Connection(psycopg.Connection[Any]):
     """A connection that gives up on a server that takes a statement and never answers."""
 
+    answer_timeout: float | None = None
+
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:
-            return super().wait(gen, interval, timeout or _ANSWER_TIMEOUT)
+            return super().wait(gen, interval, timeout or self.answer_timeout)
         except psycopg.errors._WaitTimeout as e:
             self.pgconn.finish()
             raise psycopg.OperationalError("no answer") from e
@@ -225,8 +229,7 @@ class PostgresConnection:
             raise self._failure
         try:
             with translate_errors(self.address.shown, "be opened"):
-                opened: psycopg.Connection[Any] = self._pool.getconn(CONNECT_TIMEOUT)
-                opened.execute(f"LISTEN {CHANNEL}")
+                opened = self._take_connection()
         except StoreUnreachable as e:
             self._failure = e
             self._failed_at = monotonic()
@@ -236,6 +239,21 @@ class PostgresConnection:
         opened.add_notify_handler(self._note)
         # What happened meanwhile is unknown
         self._call_listeners(None)
+        return opened
+
+    def _take_connection(self) -> _Connection:
+        try:
+            opened: _Connection = self._pool.getconn(CONNECT_TIMEOUT)
+        except PoolTimeout as e:
+            if self._pool.get_stats().get("pool_size", 0) >= MOST_CONNECTIONS:
+                raise
+            raise psycopg.OperationalError(f"no answer in {CONNECT_TIMEOUT} seconds") from e
+        opened.answer_timeout = self.address.answer_timeout
+        try:
+            opened.execute(f"LISTEN {CHANNEL}")
+        except BaseException:
+            self._pool.putconn(opened)
+            raise
         return opened
 
     def _drop(self) -> None:

@@ -151,12 +151,12 @@ def _server_cause(error: psycopg.Error) -> _ServerCause:
 
 def _connect_cause(text: str) -> _ServerCause:
     found = {
-        "password": _PASSWORD,
-        "no pg_hba.conf entry": _PASSWORD,
-        "role ": _PASSWORD,
         "too many clients": _BUSY,
         "connection slots": _BUSY,
         "too many connections": _BUSY,
+        "password": _PASSWORD,
+        "no pg_hba.conf entry": _PASSWORD,
+        "role ": _PASSWORD,
     }
     if 'database "' in text and "does not exist" in text:
         return _NO_DATABASE

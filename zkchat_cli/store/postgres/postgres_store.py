@@ -50,6 +50,7 @@ class PostgresStore(SessionStore):
     write_error = None
     waiting_turns = 0
     away = None
+    refusal = None
 
     def __init__(
         self,

@@ -33,6 +33,8 @@ class ServerAddress(NamedTuple):
     parameters: Mapping[str, Any]
     # Seconds until a server that did not answer is tried again: a turn should wait for it once
     retry_after: float = 5.0
+    # Seconds without an answer to a statement; the server itself gives up before
+    answer_timeout: float = 75.0
 
     def __repr__(self) -> str:
         return f"ServerAddress({self.shown})"
@@ -53,10 +55,11 @@ def read_address(url: str, user: str, *, allow_insecure: bool) -> ServerAddress:
         ) from None
     if not _is_this_machine(parameters):
         parameters["sslmode"] = _require_tls(shown, parameters, allow_insecure=allow_insecure)
-    options = [str(parameters.get("options") or ""), f"-c search_path={SCHEMA},pg_temp"]
-    options += [f"-c lock_timeout={LOCK_TIMEOUT}s", f"-c statement_timeout={_STATEMENT_TIMEOUT}s"]
+    options = [f"-c lock_timeout={LOCK_TIMEOUT}s", f"-c statement_timeout={_STATEMENT_TIMEOUT}s"]
     # Compiling a plan takes longer than any statement of ours
     options += ["-c idle_in_transaction_session_timeout=60s", "-c jit=off"]
+    # The last one counts: the user chooses waiting times, but neither tables nor a name
+    options += [str(parameters.get("options") or ""), f"-c search_path={SCHEMA},pg_temp"]
     if user:
         options.append(f"-c zkchat.user={_escape_option(user)}")
     parameters["options"] = " ".join(options).strip()

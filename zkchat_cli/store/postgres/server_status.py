@@ -9,8 +9,9 @@ from zkchat_cli.store.postgres.server_address import ServerAddress
 
 _WAITING = """
     SELECT blocked.usename || ' (' || blocked.application_name || ') waits for '
-        || blocker.usename || ' (' || blocker.application_name || ', since '
-        || date_trunc('second', blocker.xact_start) || ')'
+        || blocker.usename || ' (' || blocker.application_name
+        -- Of another role's transaction only its own users learn since when
+        || coalesce(', since ' || date_trunc('second', blocker.xact_start), '') || ')'
     FROM pg_stat_activity AS blocked
     CROSS JOIN LATERAL unnest(pg_blocking_pids(blocked.pid)) AS by_pid
     JOIN pg_stat_activity AS blocker ON blocker.pid = by_pid

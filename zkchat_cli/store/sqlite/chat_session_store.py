@@ -49,6 +49,7 @@ class ChatSessionStore(SessionStore):
     watch = None
     waiting_turns = 0
     away = None
+    refusal = None
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection

@@ -10,6 +10,7 @@ from zkchat_cli.store.conversation_rows import (
     MOST_LISTED,
     choose,
     no_conversation_yet,
+    taken_id,
     to_overview,
     unknown_conversation,
 )
@@ -73,7 +74,9 @@ def newest_first(
 
 
 def insert(connection: sqlite3.Connection, conversation: Conversation) -> None:
-    """Store a new conversation."""
+    """Store a new conversation. Raises ConversationExists if one has its id."""
+    if exists(connection, conversation.id):
+        raise taken_id(conversation.id)
     insert_row(connection, "conversation", rows.column_values(conversation, rows.CONVERSATION))
     _store_checksum(connection, conversation.id)
 
