@@ -73,17 +73,24 @@ class Answers:
         return self.words.pop(0)
 
 
+def plain_screen() -> Screen:
+    return Screen(StringIO(), StringIO(), color=False, err_is_terminal=False)
+
+
 def approval_prompt(*words: str) -> tuple[ApprovalPrompt, Answers]:
     question = Answers(*words)
-    return ApprovalPrompt(question), question
+    return ApprovalPrompt(question, plain_screen()), question
 
 
 def test_only_offered_answers_approve() -> None:
-    for word in ("", "n", "NO"):
-        assert approval_prompt(word)[0](change("x")) is DECLINED
-    for word in ("yy", "yes please", "j", "1", "all of it"):
+    for word in ("", "n", "NO", "d", "q", "Quit"):
+        assert approval_prompt(word)[0](change("x")) == DECLINED
+    for word in ("yy", "yes please", "all of it"):
         assert not approval_prompt(word)[0](change("x")).allowed
-    ask, question = approval_prompt("y", "a", "y")
+    for word in ("j", "1", "?"):
+        ask, question = approval_prompt(word, "n")
+        assert (ask(change("x")), question.words) == (DECLINED, [])
+    ask, question = approval_prompt("y", "all", "y")
     assert [ask(change("x")) for _ in range(3)] == [ALLOWED] * 3
     assert question.words == ["y"]
     ask.begin_turn()

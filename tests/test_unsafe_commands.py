@@ -74,9 +74,9 @@ def test_in_a_chat_each_change_waits_for_a_yes(zkchat: Program, script: Script) 
         zkchat, "--unsafe", "--model", script(CREATE, SAID, append, SAID), columns=50
     ) as chat:
         chat.say("write it")
-        chat.wait_for("+# New")
+        chat.wait_for("+ # New")
         # Ctrl-C is read at the prompt
-        chat.wait_for("create New.md? [y/N, a: all of this turn, or the\n    reason why not]\n›")
+        chat.wait_for("create New.md? [y/N/e/a/d/q, ?: help, or the\n    reason why not]\n›")
         chat.wait_until(
             lambda: "declined by the user" in chat.everything(), "the answer", pressed=CTRL_C
         )
@@ -85,7 +85,7 @@ def test_in_a_chat_each_change_waits_for_a_yes(zkchat: Program, script: Script) 
         assert not (zkchat.vault / "New.md").exists()
         chat.say("write more")
         chat.wait_for("append to Garden/Compost.md? [y/N")
-        chat.type("a")
+        chat.type("all")
         chat.enter()
         chat.wait_until(
             lambda: chat.everything().count("I did what you allowed.") == 2, "the second answer"

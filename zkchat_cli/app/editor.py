@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from zkchat_cli.errors import ConfigError
+from zkchat_cli.errors import ConfigError, UsageError
 
 _IN_TERMINAL = ("vi", "vim", "nvim", "nano", "kak", "micro", "joe", "mcedit", "pico", "hx", "helix")
+# Editors that a system has without its user having chosen one
+_FALLBACKS = ("vi", "nano")
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((*_IN_TERMINAL, "gvim", "emacs", "emacsclient"), ("+{line}", "{path}")),
     **dict.fromkeys(("hx", "helix", "subl", "zed"), ("{path}:{line}",)),
@@ -41,6 +43,19 @@ def open_note_command(
     if not words:
         return _obsidian_command(path, vault, env)
     return [word.replace("{line}", str(line)).replace("{path}", str(path)) for word in words]
+
+
+def text_editor_command(env: Mapping[str, str] = os.environ) -> list[str]:
+    """The editor for a text, which waits until the user has closed it: $VISUAL or $EDITOR, else the
+    first of a few that is installed. Raises UsageError if there is none.
+    """
+    words = split_command(env.get("VISUAL") or env.get("EDITOR") or "")
+    if words:
+        return words
+    for program in _FALLBACKS:
+        if shutil.which(program, path=env.get("PATH")):
+            return [program]
+    raise UsageError("there is no editor", "Set $EDITOR to yours.")
 
 
 def _configured_words(configured: str) -> list[str]:

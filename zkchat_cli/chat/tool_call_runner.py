@@ -209,7 +209,7 @@ class ToolCallRunner:
         if decided.changed:
             self.prompts.forget_summaries()
         outcomes.append(decided)
-        told = "done" if decided.ok else str(decided.finding.data["error"])
+        told = decided.finding.outcome if decided.ok else str(decided.finding.data["error"])
         yield events.ChangeDecided(call, decided.ok, told)
 
     def _record_changes(

@@ -93,17 +93,21 @@ class ToolExecutor:
         return ToolOutcome(call, finding, ok, 1000 * (self.clock() - start))
 
     def apply_decision(self, outcome: ToolOutcome, decision: Decision) -> ToolOutcome:
-        """Make the change that a call proposes, or tell the model that it was refused."""
+        """Make the change that a call proposes, or the part of it that the user took, or tell the
+        model that it was refused.
+        """
         change = outcome.finding.change
         assert change is not None
         if not decision.allowed:
             refused = ToolOutput(data={"error": decision.reason, "change": change.summary})
             return outcome._replace(finding=refused, ok=False)
         try:
-            self.vault.editor.apply(change)
+            self.vault.editor.apply(decision.change_to_make(change))
         except VaultError as e:
             return outcome._replace(finding=_error(f"{e.message}. {e.hint}".strip()), ok=False)
-        done = ToolOutput(data={"done": change.summary}, note=change.note, outcome="done")
+        told = f"done: {decision.told}" if decision.told else "done"
+        data = {"done": change.summary, **decision.report}
+        done = ToolOutput(data=data, note=change.note, outcome=told)
         return outcome._replace(finding=done, changed=True)
 
     def results(self, outcomes: Sequence[ToolOutcome], room: int) -> tuple[ToolResult, ...]:

@@ -86,6 +86,7 @@ def _print_text(
     output: AnswerOutput,
 ) -> None:
     """Print the answer while it comes, and its sources."""
+    from zkchat_cli.terminal.approval import ApprovalPrompt
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
 
     display = DisplayOptions(
@@ -93,6 +94,7 @@ def _print_text(
         session.services.faults,
         hints=output.hints,
         budget=session.runtime.settings.context.show_token_count,
+        diffs=not isinstance(session.services.approve, ApprovalPrompt),
         overview=partial(_overview, session) if output.shows_context else tuple,
     )
     last = show_turn(turn, output.screen, remark_printer(output.screen), display)

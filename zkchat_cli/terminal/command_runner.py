@@ -233,6 +233,7 @@ def _display_options(chat: ChatHost) -> DisplayOptions:
         costs=settings.context.show_token_count,
         links=_link_targets(session),
         budget=settings.context.show_token_count,
+        diffs=not isinstance(session.services.approve, ApprovalPrompt),
         usage=chat.usage,
     )
 

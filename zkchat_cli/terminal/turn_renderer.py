@@ -31,7 +31,8 @@ class DisplayOptions(NamedTuple):
     `max_sources` is the length of the list of sources, 0 for none. `detail` adds tool calls,
     timings and tokens; `costs` adds a line with time and tokens. `hints` are the commands to
     suggest. With `budget` the status line shows how full the context window is, at first by the
-    `usage` from before the turn. `overview` are lines about the prompt, printed before the answer.
+    `usage` from before the turn. Without `diffs`, whoever approves a change shows it. `overview`
+    are lines about the prompt, printed before the answer.
     """
 
     max_sources: int
@@ -43,6 +44,7 @@ class DisplayOptions(NamedTuple):
     links: LinkTargets = NO_LINKS
     hints: CommandHints = IN_CHAT
     budget: bool = True
+    diffs: bool = True
     usage: ContextUsage | None = None
     overview: Callable[[], Iterable[str]] = tuple
 
@@ -110,7 +112,7 @@ class TurnRenderer:
             case events.ChangeProposed() | events.ChangeDecided():
                 # The user may have to confirm the call
                 self._view.pause()
-                show_change(event, self._screen)
+                show_change(event, self._screen, with_diff=self._display.diffs)
             case events.CostAsked():
                 self._view.pause()
             case events.ToolCallFinished(_, run, excerpts):

@@ -65,8 +65,8 @@ class NoteToolCaller:
         decision = self.approve(change)
         if not decision.allowed:
             return {"error": decision.reason, "change": change.summary}
-        self.vault.editor.apply(change)
-        return {"done": change.summary}
+        self.vault.editor.apply(decision.change_to_make(change))
+        return {"done": change.summary, **decision.report}
 
     def _result(self, tool: Tool, finding: ToolOutput) -> dict[str, object]:
         [fitted] = reduce_to_fit((finding.chunks,), RESULT_TOKENS, self._counter.count)

@@ -3,7 +3,8 @@
 Who decides is a function that is passed in: a screen that asks, or an answer given in advance.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from zkchat_cli.vault.edit.transaction import Change
@@ -16,6 +17,15 @@ class Decision(NamedTuple):
     reason: str = ""
     # Whether the user wants no more questions about the same tool
     always: bool = False
+    # The part of the change that may be made; None for all of it
+    part: Change | None = None
+    # How much of the change that is, for the user, and which hunks, for the model
+    told: str = ""
+    report: Mapping[str, object] = MappingProxyType({})
+
+    def change_to_make(self, proposed: Change) -> Change:
+        """The proposed change, or the part of it that may be made."""
+        return proposed if self.part is None else self.part
 
 
 Approve = Callable[[Change], Decision]
@@ -23,7 +33,7 @@ Approve = Callable[[Change], Decision]
 # Most characters of a call's arguments that a user can read before answering
 LONGEST_CALL = 4_000
 
-ALLOWED = Decision(True)
+ALLOWED = Decision(allowed=True)
 DECLINED = Decision(False, "declined by the user: nothing was changed")
 DECLINED_CALL = Decision(False, "declined by the user: it was not called")
 UNASKED_CALL = Decision(

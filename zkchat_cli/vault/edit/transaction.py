@@ -5,9 +5,10 @@ steps before it are undone. What happens if the process is killed is in journal.
 """
 
 import codecs
-import difflib
 import errno
 import os
+import re
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from itertools import count
@@ -16,6 +17,8 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import atomic_write, read_file
+from zkchat_cli.text.sequence_diff import find_edits
+from zkchat_cli.text.unified_diff import DEV_NULL, NO_NEWLINE, unified_diff
 from zkchat_cli.text.words import normalize_line_ends
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
@@ -24,6 +27,8 @@ from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 TRASH = ".trash"
 # Files that an error names
 MOST_NAMED = 3
+_LINES = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_LINE_ENDS = re.compile(rb"\r\n|\r|\n")
 
 
 def decode_note(raw: bytes) -> str:
@@ -34,12 +39,33 @@ def decode_note(raw: bytes) -> str:
 
 
 def encode_like(raw: bytes, text: str) -> bytes:
-    """The text as bytes, with the byte order mark and the usual line ends of a file that has these
-    bytes now.
+    """The text as bytes, for a file that has these bytes now. Lines that stay keep their bytes; new
+    ones get the usual line end. A byte order mark stays.
     """
     mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
-    line_end = "\r\n" if 2 * raw.count(b"\r\n") > raw.count(b"\n") else "\n"
-    return mark + text.replace("\n", line_end).encode()
+    counts = Counter(_LINE_ENDS.findall(raw))
+    line_end = b"\n"
+    if counts:
+        line_end, _ = counts.most_common(1)[0]
+    new = split_lines(text.encode())
+    uniform = mark + b"".join(new).replace(b"\n", line_end)
+    if len(counts) <= 1:
+        return uniform
+    old = split_lines(raw.removeprefix(mark))
+    encoded: list[bytes] = []
+    at = 0
+    for edit in find_edits([_LINE_ENDS.sub(b"\n", line) for line in old], new):
+        encoded += old[at : edit.old.start]
+        encoded += [line.replace(b"\n", line_end) for line in new[edit.new.start : edit.new.stop]]
+        at = edit.old.stop
+    mixed = mark + b"".join([*encoded, *old[at:]])
+    # A `\r` before a line that is only `\n` would be one end of a line
+    return mixed if decode_note(mixed) == text else uniform
+
+
+def split_lines(raw: bytes) -> list[bytes]:
+    """The lines of a note with their ends; only the last one may have none."""
+    return _LINES.findall(raw)
 
 
 class FileChange(NamedTuple):
@@ -55,18 +81,18 @@ class FileChange(NamedTuple):
     @property
     def diff(self) -> str:
         """The change as a unified diff, as `git diff` shows it; of equal texts only the header."""
-        old_name = "/dev/null" if self.path is None else f"a/{printable(self.path)}"
+        old_name = DEV_NULL if self.path is None else f"a/{printable(self.path)}"
         new_name = f"b/{printable(self.new_path)}"
         before = _diff_lines(self.before)
         after = _diff_lines(self.after)
-        diff = list(difflib.unified_diff(before, after, old_name, new_name, lineterm=""))
-        return "\n".join(diff or [f"--- {old_name}", f"+++ {new_name}"]) + "\n"
+        hunks = unified_diff(before, after)
+        return "\n".join([f"--- {old_name}", f"+++ {new_name}", *hunks]) + "\n"
 
 
 def _diff_lines(raw: bytes) -> list[str]:
     """The lines of a note as `git diff` compares them."""
     *lines, last = decode_note(raw).split("\n")
-    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
+    return [*lines, f"{last}\n{NO_NEWLINE}"] if last else lines
 
 
 class Change(NamedTuple):
