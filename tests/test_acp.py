@@ -429,6 +429,34 @@ def test_a_change_is_asked_for_with_its_diff(zkchat: Program, script: Script, an
     assert ends == ["completed" if answer == "yes" else "failed"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "questions", "made"),
+    [("yes", 2, "1\n\ntwo\n\n3\n"), ("all", 1, "1\n\ntwo\n\n3\n"), ("quit", 1, "")],
+)
+@pytest.mark.parametrize("by_command", [True, False])
+def test_each_hunk_of_a_change_is_asked_for(
+    zkchat: Program, script: Script, answer: str, questions: int, made: str, by_command: bool
+) -> None:
+    note = zkchat.vault / "Plan.md"
+    text = "# Plan\n\none\n\ntwo\n\nthree\n"
+    note.write_text(text)
+    new = {"path": "Plan", "heading": "Plan", "new_text": "1\n\ntwo\n\n3"}
+    replies = [{"tool_calls": [{"name": "edit_section", "arguments": new}]}, {"text": "Done."}]
+    if by_command:
+        replies = [{"text": "```md Plan.md\n# Plan\n\n1\n\ntwo\n\n3\n```"}]
+    with editor(zkchat, "--unsafe", "--model", script(*replies), answer=answer) as client:
+        id_ = client.new_session(zkchat.vault)
+        client.ask(id_, "Use digits.")
+        if by_command:
+            client.ask(id_, "/apply")
+        asked = client.questions
+    assert len(asked) == questions
+    [first] = [part for part in asked[0]["content"] if part["type"] == "diff"]
+    assert first["newText"] == text.replace("one", "1")
+    assert asked[0]["title"].startswith("(1/2) ")
+    assert note.read_text() == (f"# Plan\n\n{made}" if made else text)
+
+
 @pytest.mark.parametrize("answer", ["yes", "no"])
 def test_a_turn_that_costs_more_than_allowed_is_asked_for(
     zkchat: Program, script: Script, answer: str

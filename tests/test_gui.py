@@ -593,14 +593,15 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(
         for n in range(2)
     ]
     user = open_window(script({"tool_calls": calls}, {"text": "Done."}), unsafe=True)
-    panel = user.window.question
+    panel = user.window.hunk
+    yes, *_, no = panel.buttons
     note = vault / "Garden/Compost.md"
     user.ask("Write!", wait=False)
     user.wait(panel.isVisible)
-    assert "+Line 0.␈" in user.question
-    panel.buttons[1].click()
-    user.wait(lambda: "+Line 1." in panel.text.toPlainText())
-    panel.buttons[0].click()
+    assert "+ Line 0.␈" in panel.text.toPlainText()
+    no.click()
+    user.wait(lambda: "+ Line 1." in panel.text.toPlainText())
+    yes.click()
     user.wait()
     assert note.read_text().endswith("months.\n\nLine 1.\b\n")
     user.ask("Write!", wait=False)
@@ -612,6 +613,50 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(
     warnings = open_window(unsafe=True).result
     assert warnings.startswith("--unsafe has no effect: offline")
     assert "Bad.md: Windows-1252 instead of UTF-8" in warnings
+
+
+def test_the_hunks_of_a_change_are_taken_left_out_and_edited(
+    open_window: OpenWindow, vault: Path, script: Script
+) -> None:
+    note = vault / "Plan.md"
+    note.write_bytes(b"# Plan\r\n\r\nOne.\r\n\r\nTwo.\r\n\r\nThree.\r\n")
+    answer = {"text": "```md Plan.md\n# Plan\n\n1.\n\n2.\n\n3.\n```"}
+    user = open_window(script(answer))
+    panel = user.window.hunk
+    yes, edit, *_, no = panel.buttons
+    user.ask("Use digits!")
+    user.ask("/apply", wait=False)
+    user.wait(panel.isVisible)
+    no.click()
+    user.wait(lambda: "(2/3)" in panel.text.toPlainText())
+    context = " \n-Two.\n{}\n \n Three.\n"
+    user.will_answer(
+        f" Other.\n{context.format('+2nd.')}",
+        f" \n One.\n{context.format('+2nd.')}",
+    )
+    edit.click()
+    user.wait(lambda: "(3/3)" in panel.text.toPlainText())
+    yes.click()
+    user.wait()
+    assert "2 of 3 hunks, 1 edited by the user" in user.result
+    assert note.read_bytes() == b"# Plan\r\n\r\nOne.\r\n\r\n2nd.\r\n\r\n3.\r\n"
+    user.ask("/undo notes")
+    assert note.read_bytes().endswith(b"Two.\r\n\r\nThree.\r\n")
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_a_turn_that_costs_more_than_allowed_is_asked_about(
+    open_window: OpenWindow, script: Script, agrees: bool
+) -> None:
+    limit = {"llm.prices": "scripted/* = 100/500", "chat.max_cost": "0.01"}
+    user = open_window(script({"text": "Expensive words."}), **limit)
+    panel = user.window.question
+    user.ask("What is a filter?", wait=False)
+    user.wait(panel.isVisible)
+    assert "chat.max_cost" in user.question
+    panel.buttons[0 if agrees else 1].click()
+    user.wait()
+    assert ("Expensive words." in user.shown) == agrees
 
 
 def test_a_conversation_open_in_another_program_too_becomes_two_branches(

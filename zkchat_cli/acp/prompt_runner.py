@@ -4,6 +4,7 @@ import threading
 from collections.abc import Generator
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 
 from zkchat_cli import events, slash
 from zkchat_cli.acp.connection import Connection, EditorLeft, Json, RequestRefused
@@ -29,9 +30,17 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import CostLimitReached, on_one_line
 from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped, wait_for
 from zkchat_cli.models.messages import ToolCall
-from zkchat_cli.slash.base import CommandResult
+from zkchat_cli.slash.base import ChangeProposal, CommandResult
 from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.vault.edit.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
+from zkchat_cli.vault.edit.hunk_review import (
+    Choice,
+    HunkAnswer,
+    HunkQuestion,
+    can_divide,
+    review_hunks,
+)
+from zkchat_cli.vault.edit.hunks import divide
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.turn_steps import call_question
 
@@ -41,6 +50,15 @@ STOP_REASONS = {"length": "max_tokens", "content_filter": "refusal"}
 YES = {"optionId": "yes", "name": "Allow", "kind": "allow_once"}
 ALWAYS = {"optionId": "always", "name": "Always allow this tool", "kind": "allow_always"}
 NO = {"optionId": "no", "name": "Decline", "kind": "reject_once"}
+
+HUNK_OPTIONS: tuple[Json, ...] = (
+    YES,
+    {"optionId": "all", "name": "Allow all of this note", "kind": "allow_once"},
+    NO,
+    {"optionId": "none", "name": "Decline the rest of this note", "kind": "reject_once"},
+    {"optionId": "quit", "name": "Decline everything that is left", "kind": "reject_once"},
+)
+_CHOICES = {choice.name.lower(): choice for choice in Choice}
 
 
 class PromptRunner:
@@ -112,6 +130,8 @@ class PromptRunner:
         result = slash.run(line, session)
         if result.question is not None and self._ask_yes_or_no(result.question.text):
             result = result.question.run()
+        if result.proposal is not None:
+            result = self._decide(result.proposal)
         if _is_for_a_terminal(result):
             self._say("The editor has its own way to do that.")
             return END
@@ -175,17 +195,47 @@ class PromptRunner:
     # Questions to the user
 
     def _approve_change(self, change: Change) -> Decision:
-        """Ask about a proposed change, and show its diffs."""
+        """Ask about a change that a tool proposes."""
+        return self._review(change, self._call.id)
+
+    def _review(self, change: Change, call_id: str) -> Decision:
+        """Ask about a proposed change with its diffs: if it has several hunks, about each."""
+        if can_divide(change) and sum(len(divide(file)) for file in change.files) > 1:
+            return review_hunks(change, partial(self._ask_about_hunk, call_id)).decision
+        wanted = self._change_question(change, call_id)
+        return ALLOWED if self._permission(wanted, YES, NO) == YES else DECLINED
+
+    def _ask_about_hunk(self, call_id: str, question: HunkQuestion) -> HunkAnswer:
+        """Ask about a hunk, shown as the change of its note by this hunk alone."""
+        number = f"({question.number}/{question.total})"
+        shown = question.change._replace(
+            summary=f"{number} {question.change.summary}", files=(question.step,)
+        )
+        wanted = self._change_question(shown, call_id)
+        chosen = self._permission(wanted, *HUNK_OPTIONS)
+        return HunkAnswer(_CHOICES[chosen["optionId"]])
+
+    def _change_question(self, change: Change, call_id: str) -> Json:
         content = change_content(change, self._current.vault.root)
         files = [{"path": each["path"]} for each in content if each["type"] == "diff"]
-        wanted = {
-            "toolCallId": self._call.id,
+        return {
+            "toolCallId": call_id,
             "title": reveal_invisible(change.summary),
             "kind": "edit",
             "content": content,
             "locations": files,
         }
-        return ALLOWED if self._permission(wanted, YES, NO) == YES else DECLINED
+
+    def _decide(self, proposal: ChangeProposal) -> CommandResult:
+        """Ask about a change that a command proposes, as a call of its own."""
+        id_ = self._current.services.new_id()
+        title = reveal_invisible(proposal.change.summary)
+        started = {"toolCallId": id_, "title": title, "kind": "edit", "status": "pending"}
+        self._send({"sessionUpdate": "tool_call", **started})
+        decision = self._review(proposal.change, id_)
+        status = "completed" if decision.allowed else "failed"
+        self._send(tool_progress(id_, status=status))
+        return proposal.decide(decision)
 
     def _approve_call(self, call: ToolCall) -> Decision:
         wanted = {

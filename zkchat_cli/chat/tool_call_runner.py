@@ -205,7 +205,7 @@ class ToolCallRunner:
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         approval = self.services.approve(change)
         with self.turn.timer("tools"):
-            decided = executor.apply_decision(outcome, approval)
+            decided = executor.apply_decision(outcome, approval, self.turn.messages[0].id)
         if decided.changed:
             self.prompts.forget_summaries()
         outcomes.append(decided)

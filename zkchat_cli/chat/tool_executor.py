@@ -92,7 +92,7 @@ class ToolExecutor:
             ok = False
         return ToolOutcome(call, finding, ok, 1000 * (self.clock() - start))
 
-    def apply_decision(self, outcome: ToolOutcome, decision: Decision) -> ToolOutcome:
+    def apply_decision(self, outcome: ToolOutcome, decision: Decision, turn: str) -> ToolOutcome:
         """Make the change that a call proposes, or the part of it that the user took, or tell the
         model that it was refused.
         """
@@ -102,7 +102,7 @@ class ToolExecutor:
             refused = ToolOutput(data={"error": decision.reason, "change": change.summary})
             return outcome._replace(finding=refused, ok=False)
         try:
-            self.vault.editor.apply(decision.change_to_make(change))
+            self.vault.editor.apply(decision.change_to_make(change), turn)
         except VaultError as e:
             return outcome._replace(finding=_error(f"{e.message}. {e.hint}".strip()), ok=False)
         told = f"done: {decision.told}" if decision.told else "done"

@@ -1,4 +1,6 @@
-"""What `zkchat vault recover` does with a change of notes that was stopped in the middle."""
+"""What `zkchat vault recover` does with a change of notes that was stopped in the middle, and
+`zkchat vault undo` with the last one that was made.
+"""
 
 import sys
 from typing import TYPE_CHECKING
@@ -58,6 +60,21 @@ def settle_change(ctx: CommandContext, notes: "Vault", *, undo: bool, yes: bool)
     ctx.print_result(document, "Done." if made else UNANSWERED)
 
 
+def undo_last_change(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
+    """Take back the last change of notes that this user's zkchat made, after it was shown and with
+    `yes` or the user's.
+    """
+    undo = notes.editor.propose_undo()
+    change = _mark_memory(ctx, notes, undo.change)
+    if not ctx.as_json:
+        _show(ctx, change)
+    made = _is_approved(ctx, change, "vault undo", yes=yes)
+    if made:
+        notes.editor.undo(undo)
+    document = {"summary": change.summary, "diff": change.diff, "made": made}
+    ctx.print_result(document, "Done." if made else UNANSWERED)
+
+
 def _read_record(ctx: CommandContext, notes: "Vault") -> "ChangeRecord | None":
     """The record in the vault; without one, prints that there is nothing to recover."""
     if notes.journal.unfinished() is not None:
@@ -90,6 +107,14 @@ def _apply(
     ctx: CommandContext, notes: "Vault", record: "ChangeRecord", change: "Change", *, yes: bool
 ) -> bool:
     """Make the change with `yes`, or if the user agrees; returns whether it was made."""
+    if not _is_approved(ctx, change, "vault recover", yes=yes):
+        return False
+    notes.editor.recover(record, change)
+    return True
+
+
+def _is_approved(ctx: CommandContext, change: "Change", command: str, *, yes: bool) -> bool:
+    """Whether a change may be made: with `yes`, or if the user agrees."""
     from zkchat_cli.vault.edit.approval import approve_notes
 
     if yes:
@@ -98,6 +123,5 @@ def _apply(
             raise VaultError(decision.reason, "Leave out --yes and answer the question.")
     elif ctx.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
-    confirm(f"Change {plural(len(change.files), 'note')}?", "vault recover", yes=yes)
-    notes.editor.recover(record, change)
+    confirm(f"Change {plural(len(change.files), 'note')}?", command, yes=yes)
     return True

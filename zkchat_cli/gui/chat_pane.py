@@ -10,6 +10,15 @@ from zkchat_cli.gui.panel import Panel
 from zkchat_cli.gui.transcript import TranscriptView
 from zkchat_cli.views.text import StyledLine
 
+# What can be done with a hunk of a change; the last button means no
+HUNK_BUTTONS = (
+    "&Yes",
+    "&Edit …",
+    "&All of this note",
+    "N&one of this note",
+    "&Quit",
+    "&No",
+)
 # Rows and columns that a widget takes in the grid: the buttons are at the right of the input, one
 # above the other
 BOTH_COLUMNS = (1, 2)
@@ -24,6 +33,7 @@ class ChatPane(QtWidgets.QWidget):
         self.transcript = TranscriptView()
         self.result = Panel("Result", "&Close")
         self.question = Panel("Question", "&Yes", "&No")
+        self.hunk = Panel("Change", *HUNK_BUTTONS)
         self.input = InputBox()
         self.send_button = QtWidgets.QPushButton("Send")
         self.stop_button = QtWidgets.QPushButton("Stop")
@@ -35,7 +45,7 @@ class ChatPane(QtWidgets.QWidget):
         """Put one widget above the other, and the buttons at the right of the input."""
         grid = QtWidgets.QGridLayout(self)
         grid.setContentsMargins(QMargins())
-        above = (self.transcript, self.result, self.question)
+        above = (self.transcript, self.result, self.question, self.hunk)
         for row, widget in enumerate(above):
             grid.addWidget(widget, row, 0, *BOTH_COLUMNS)
         row = len(above)
@@ -61,6 +71,17 @@ class ChatPane(QtWidgets.QWidget):
                 self.input.setFocus()
 
         self.question.ask(question, lines, answered)
+
+    def hide_questions(self) -> None:
+        """Hide the questions of a turn that was stopped."""
+        self.question.hide()
+        self.hunk.hide()
+
+    def edit_text(self, title: str, text: str, edited: Callable[[str | None], object]) -> None:
+        """Let the user edit a text in a dialog; `edited` gets it, or None if the user cancels."""
+        dialog = QtWidgets.QInputDialog
+        new_text, is_confirmed = dialog.getMultiLineText(self, "zkchat", title, text)
+        edited(new_text if is_confirmed else None)
 
     def dismiss(self) -> None:
         """Answer no to the question; if there is none, close the result, or else clear the

@@ -27,15 +27,14 @@ class Panel(QtWidgets.QFrame):
         self.setFrameShape(QtWidgets.QFrame.Shape.StyledPanel)
         self.text = StyledBrowser(name)
         self.text.document().setDefaultFont(fixed_font())
-        self._answered: Callable[[bool], object] = lambda _: None
+        self._chosen: Callable[[int], object] = lambda _: None
         self.buttons = [QtWidgets.QPushButton(answer) for answer in answers]
         grid = QtWidgets.QGridLayout(self)
         grid.setContentsMargins(MARGINS)
         all_columns = (1, len(answers) + 1)
         grid.addWidget(self.text, 0, 0, *all_columns)
         for column, button in enumerate(self.buttons):
-            is_yes = button is not self.buttons[-1]
-            button.clicked.connect(lambda _=False, yes=is_yes: self.answer(yes=yes))
+            button.clicked.connect(lambda _=False, number=column: self._choose(number))
             grid.addWidget(button, 1, column)
         grid.setColumnStretch(len(answers), 1)
         self.hide()
@@ -59,11 +58,21 @@ class Panel(QtWidgets.QFrame):
         self, question: str, lines: Iterable[StyledLine], answered: Callable[[bool], object]
     ) -> None:
         """Ask a question about these lines; `answered` is called with True for yes."""
-        self._answered = answered
+        last = len(self.buttons) - 1
+        self.ask_choice(question, lines, lambda number: answered(number != last))
+
+    def ask_choice(
+        self, question: str, lines: Iterable[StyledLine], chosen: Callable[[int], object]
+    ) -> None:
+        """Ask a question about these lines; `chosen` is called with the number of the button."""
+        self._chosen = chosen
         self.show_html(lines_html([styled_line(question, "bold"), *lines]))
         self.buttons[-1].setFocus()
 
     def answer(self, *, yes: bool) -> None:
         """Use this answer to the question, as if its button had been pressed."""
+        self._choose(0 if yes else len(self.buttons) - 1)
+
+    def _choose(self, number: int) -> None:
         self.hide()
-        self._answered(yes)
+        self._chosen(number)

@@ -8,7 +8,7 @@ own thread waits for neither.
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from PySide6 import QtWidgets
@@ -71,15 +71,10 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._actions = menu.build_menus(self, self.menuBar())
         self._build()
         self.state.setText("opening the notes …")
-        approval = PanelApproval(self.question, self._work)
+        self._approval = PanelApproval(self._pane, self._work)
 
         def open_session() -> tuple[App, ZkChatSession]:
-            app = replace(
-                open_app(),
-                approve=approval.approve_change,
-                approve_call=approval.approve_call,
-                approve_cost=approval.approve_cost,
-            )
+            app = self._approval.with_questions(open_app())
             found = None if resume is None else app.find(resume)
             return app, app.session(found)
 
@@ -93,6 +88,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.transcript = self._pane.transcript
         self.result = self._pane.result
         self.question = self._pane.question
+        self.hunk = self._pane.hunk
         self.input = self._pane.input
         self.references = ReferencePanel()
         self.panes = QtWidgets.QSplitter()
@@ -259,6 +255,9 @@ class ChatWindow(QtWidgets.QMainWindow):
             self._pane.ask(
                 question.text, lambda: self.run(lambda _: question.run(), self._carry_out)
             )
+        if result.proposal is not None:
+            decide = partial(self._approval.decide, result.proposal)
+            self.run(decide, self._carry_out, self._pane.hide_questions)
         if result.clipboard is not None:
             QGuiApplication.clipboard().setText(result.clipboard)
             self.state.setText(f"copied {len(result.clipboard):,} characters")
@@ -294,7 +293,7 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def _end_turn(self, turn: RunningTurn, *, stopped: bool = False) -> None:
         # A stopped turn may have left a question
-        self.question.hide()
+        self._pane.hide_questions()
         self.state.setText("stopped" if stopped else self.idle)
         notices = turn.finish(stopped=stopped)
         if notices or turn.error is not None:

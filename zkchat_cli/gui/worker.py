@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
@@ -32,6 +32,8 @@ SWITCH_INTERVAL = 0.001
 
 The window waits for the lock several times for each thing that it draws.
 """
+
+R = TypeVar("R")
 
 
 class Worker(QObject):
@@ -95,12 +97,12 @@ class Worker(QObject):
         """Call the function in the window's thread, after what was posted before."""
         self._arrived.emit(call)
 
-    def ask(self, question: Callable[[Callable[[bool], None]], None]) -> bool:
+    def ask(self, question: Callable[[Callable[[R], None]], None]) -> R:
         """Ask in the window's thread, and wait for the answer.
 
         `question` gets the function to call with the answer.
         """
-        given: Future[bool] = Future()
+        given: Future[R] = Future()
         self.post(lambda: question(given.set_result))
         return wait_for(given)
 

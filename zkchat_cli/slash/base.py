@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import Event
+from zkchat_cli.vault.edit.approval import Decision
+from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.text import StyledLine
 
 Lines = Iterable[StyledLine]
@@ -36,6 +38,17 @@ class YesNoQuestion(NamedTuple):
 
     text: str
     run: "Callable[[], CommandResult]"
+    command_without_asking: str
+
+
+class ChangeProposal(NamedTuple):
+    """A change of notes to show and to ask about, and the action to run with the user's decision.
+
+    A pipe cannot ask: its user must type `command_without_asking` instead.
+    """
+
+    change: Change
+    decide: "Callable[[Decision], CommandResult]"
     command_without_asking: str
 
 
@@ -66,6 +79,7 @@ class CommandResult:
     turn: Generator[Event, None, None] | None = None
     then: "Callable[[], CommandResult] | None" = None
     question: YesNoQuestion | None = None
+    proposal: ChangeProposal | None = None
     clipboard: str | None = None
     open_note: NoteToOpen | None = None
     input_text: str = ""

@@ -6,7 +6,7 @@ an error that says how to do without, and prints what would be copied or opened.
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from zkchat_cli import slash
 from zkchat_cli.app.editor import open_note_command
@@ -28,7 +28,10 @@ from zkchat_cli.terminal.screen import Screen, terminal_columns
 from zkchat_cli.terminal.shell_command import cut_middle, parse_shell_command, run_shell_command
 from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_error, show_turn
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.text.sanitize import sanitize, sanitize_name
+from zkchat_cli.text.sanitize import reveal_invisible, sanitize, sanitize_name
+from zkchat_cli.vault.edit.approval import Decision
+from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.views.turn_steps import diff_lines
 
 # Screens of text up to which a result is printed without a pager, because the user wants to type
 # the next command at once
@@ -145,13 +148,30 @@ def carry_out(command: Callable[[], CommandResult], chat: ChatHost, stoppable: S
         _open_note(result.open_note, chat)
     if result.input_text:
         chat.next_input = result.input_text
-    if result.question is not None:
-        # Enter alone, Ctrl-C and anything else mean no
-        answer = chat.read_answer(result.question.text, "y/N")
-        if answer.lower() in YES:
-            return carry_out(result.question.run, chat, stoppable)
-        chat.screen.print("  canceled")
-    return True
+    next_command = _ask_about(result, chat)
+    return next_command is None or carry_out(next_command, chat, stoppable)
+
+
+def _ask_about(result: CommandResult, chat: ChatHost) -> Callable[[], CommandResult] | None:
+    """The command to run after the user's answer, if the result asks for one."""
+    if result.proposal is not None:
+        return partial(result.proposal.decide, _decide_on(result.proposal.change, chat))
+    if result.question is None:
+        return None
+    # Enter alone, Ctrl-C and anything else mean no
+    if chat.read_answer(result.question.text, "y/N").lower() in YES:
+        return result.question.run
+    chat.screen.print("  canceled")
+    return None
+
+
+def _decide_on(change: Change, chat: ChatHost) -> Decision:
+    """Show a change that a command proposes, and ask about its hunks."""
+    screen = chat.screen
+    screen.print(f"  {reveal_invisible(change.summary)}", "bold")
+    if change.note:
+        screen.print(f"  {change.note}", "yellow")
+    return ApprovalPrompt(chat.read_answer, screen)(change)
 
 
 def _copy(text: str, screen: Screen) -> None:
@@ -300,7 +320,7 @@ def run_piped(
             "Pipe the output of the command in, or begin the message with another character.",
         )
     result = slash.run_line(line, session)
-    _refuse_questions(result)
+    _refuse_questions(result, screen)
     print_result(result, screen)
     if result.clipboard is not None:
         screen.print(result.clipboard)
@@ -330,10 +350,16 @@ def run_piped(
     return session
 
 
-def _refuse_questions(result: CommandResult) -> None:
+def _refuse_questions(result: CommandResult, screen: Screen) -> None:
     """Raise UsageError for what only a user at a terminal can answer or edit; it names
     another way.
     """
+    if result.proposal is not None:
+        screen.show(diff_lines(result.proposal.change.diff))
+        raise UsageError(
+            f"{reveal_invisible(result.proposal.change.summary)}? A piped chat cannot ask",
+            f"To do it without asking: {result.proposal.command_without_asking}",
+        )
     if result.question is not None:
         raise UsageError(
             f"{result.question.text} A piped chat cannot ask",

@@ -1,7 +1,7 @@
 """What differs between two sequences, of lines or of words, in time that grows with their length.
 
 `difflib` compares everything with everything, which takes minutes for a note of 10 MB. This is the
-algorithm of `git diff` (Myers 1986), whose time grows with the number of differences. Where these
+algorithm of `git diff` (Myers 1986): its time grows with the number of differences. Where these
 are too many, items that both sequences have exactly once divide them first ("patience diff").
 """
 

@@ -35,7 +35,7 @@ def unified_diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
 
 
 def _groups(edits: Sequence[Edit]) -> Iterator[list[Edit]]:
-    """Edits whose lines around them touch are shown together."""
+    """Edits are shown together if the lines around them touch."""
     group: list[Edit] = []
     for edit in edits:
         if group and edit.old.start - group[-1].old.stop > 2 * CONTEXT:

@@ -25,7 +25,7 @@ LONGEST_CHANGED = 20_000
 MOST_LINES = 1000
 # Removed and added lines of a hunk among which similar ones are looked for
 MOST_TO_PAIR = 200
-# How many lines further a similar one may be, and which share of the words it must have
+# How many lines further a similar line can be, and the share of its words that must be the same
 PAIR_WITHIN = 8
 SIMILAR = 0.4
 _COMBINING = "\u0300-\u036f\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef"
@@ -39,7 +39,7 @@ _VISIBLE_BLANKS = str.maketrans({" ": "·", "\t": "→", "\u00a0": "⍽"})
 _INDENT = 4
 
 
-class _Pair(NamedTuple):
+class _LinePair(NamedTuple):
     """A removed line and the line in its place; one of them may be missing."""
 
     old: bytes | None
@@ -71,21 +71,21 @@ def _context_line(line: bytes) -> StyledLine:
     return styled_line(f"  {reveal_invisible(truncate(line_text(line), LONGEST_UNCHANGED))}", "dim")
 
 
-def _pair_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[_Pair]:
+def _pair_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[_LinePair]:
     """Removed lines beside the similar ones in their place, in the order of both."""
     if max(len(old), len(new)) > MOST_TO_PAIR:
-        return [*(_Pair(line, None) for line in old), *(_Pair(None, line) for line in new)]
-    pairs: list[_Pair] = []
+        return [*(_LinePair(line, None) for line in old), *(_LinePair(None, line) for line in new)]
+    pairs: list[_LinePair] = []
     at = 0
     for line in old:
         found = _find_similar(line, new[at : at + PAIR_WITHIN])
         if found is None:
-            pairs.append(_Pair(line, None))
+            pairs.append(_LinePair(line, None))
         else:
-            pairs += [_Pair(None, each) for each in new[at : at + found]]
-            pairs.append(_Pair(line, new[at + found]))
+            pairs += [_LinePair(None, each) for each in new[at : at + found]]
+            pairs.append(_LinePair(line, new[at + found]))
             at += found + 1
-    return [*pairs, *(_Pair(None, each) for each in new[at:])]
+    return [*pairs, *(_LinePair(None, each) for each in new[at:])]
 
 
 def _find_similar(line: bytes, candidates: Sequence[bytes]) -> int | None:
@@ -103,7 +103,7 @@ def _find_similar(line: bytes, candidates: Sequence[bytes]) -> int | None:
     return best
 
 
-def _pair_line(pair: _Pair, *, marks: bool) -> StyledLine:
+def _pair_line(pair: _LinePair, *, marks: bool) -> StyledLine:
     """A removed line, an added one, or a line with its changed words."""
     if pair.old is not None and pair.new is not None:
         return StyledLine(

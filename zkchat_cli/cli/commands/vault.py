@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.change_recovery import settle_change, show_recovery
+from zkchat_cli.cli.change_recovery import settle_change, show_recovery, undo_last_change
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
 from zkchat_cli.cli.graph_output import FormatOption, NotesOption, check_format, print_graph
 from zkchat_cli.cli.link_repairs import fix_links
@@ -322,6 +322,20 @@ def recover(
             settle_change(ctx, notes, undo=undo, yes=yes)
         else:
             show_recovery(ctx, notes)
+
+
+@command(COMMAND, *options.NOTES, examples=["zkchat vault undo"])
+def undo(
+    ctx: CommandContext,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do it without asking.")] = False,
+) -> None:
+    """Take back the last change of notes that zkchat made for you.
+
+    All changes of one turn of a chat are taken back together. A note that was edited since keeps
+    its text. Called again, it takes back the change before.
+    """
+    with ctx.open_vault() as notes:
+        undo_last_change(ctx, notes, yes=yes)
 
 
 def _note_path(notes: "Vault", note: str) -> str:

@@ -7,7 +7,6 @@ changed since.
 
 import os
 import posixpath
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -15,12 +14,13 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
-from zkchat_cli.markdown.block_marks import LIST_MARKER
 from zkchat_cli.models.notes import IndexReport
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.unified_diff import DiffHunk
 from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault import note_parser
+from zkchat_cli.vault.edit.change_history import ChangeHistory, Undo
 from zkchat_cli.vault.edit.change_record import ChangeRecord
 from zkchat_cli.vault.edit.journal import ChangeJournal
 from zkchat_cli.vault.edit.link_rewriter import (
@@ -30,7 +30,17 @@ from zkchat_cli.vault.edit.link_rewriter import (
     apply_edits,
     relink,
 )
+from zkchat_cli.vault.edit.patch import HunkNotFound, apply_hunks
 from zkchat_cli.vault.edit.remainder import propose_reversal
+from zkchat_cli.vault.edit.section_text import (
+    MAX_SHOWN_HEADING,
+    count_blank,
+    needs_blank_line,
+    next_heading,
+    replace_body,
+    require_heading,
+    split_text,
+)
 from zkchat_cli.vault.edit.transaction import (
     Change,
     FileChange,
@@ -56,18 +66,14 @@ from zkchat_cli.vault.links.wikilinks import (
     link_key,
     strip_suffix,
 )
-from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.note_parser import ParsedNote
-from zkchat_cli.vault.sections import matching_headings, missing_section
 from zkchat_cli.vault.text_decoder import other_encoding
 from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
-# Characters of a heading in an error
-MAX_SHOWN_HEADING = 80
+# The line that begins front matter
+FRONT_MATTER = "---"
 # Characters that a link cannot have in a note's name
 UNLINKABLE = "#^[]|\\"
-# A list item or table row: the next one follows without a blank line
-_ROW = re.compile(rf"[ \t]*(?:{LIST_MARKER}[ \t]|\|)")
 
 
 class _LinkPlace(NamedTuple):
@@ -90,13 +96,44 @@ class NoteEditor:
     journal: ChangeJournal
     view: VaultView = WHOLE_VAULT
 
-    def apply(self, change: Change) -> IndexReport | None:
-        """Make a change; if it raises, nothing of it is made.
+    @property
+    def _history(self) -> ChangeHistory:
+        """Keeps what is needed to take changes back, beside the index."""
+        return ChangeHistory(self.root, self.journal.own_file.with_suffix(".changed"))
+
+    def apply(self, change: Change, turn: str = "") -> IndexReport | None:
+        """Make a change; if it raises, nothing of it is made. Changes with the same `turn` are
+        taken back together.
 
         Returns the report of the index, which takes the change in; None if it could not yet.
         """
-        self.journal.apply(change)
+        record = self._history.add(change, turn)
+        try:
+            self.journal.apply(change)
+        except BaseException:
+            if record is not None:
+                record.unlink(missing_ok=True)
+            raise
         return self._refresh_after(change)
+
+    def propose_undo(self) -> Undo:
+        """What takes back the last change, and the others of its turn. Raises VaultError if there
+        is none, or if all of its notes were edited since.
+        """
+        undo = self._history.propose_undo()
+        if not undo.change.files:
+            raise VaultError(
+                f"nothing of “{undo.change.summary}” can be taken back. {undo.change.note}".strip(),
+                "Nothing was changed.",
+            )
+        return undo
+
+    def undo(self, undo: Undo) -> IndexReport | None:
+        """Make what `propose_undo` returned. Raises VaultError, and then nothing is changed."""
+        self.journal.apply(undo.change)
+        for record in undo.records:
+            record.unlink(missing_ok=True)
+        return self._refresh_after(undo.change)
 
     def recover(self, record: ChangeRecord, change: Change) -> IndexReport | None:
         """`apply` for a proposal about the change in the vault's record, which is then removed."""
@@ -132,16 +169,16 @@ class NoteEditor:
         """Text at the end of a note, or of a section before its subsections."""
         raw, note = self._read_note(path)
         lines = note.text.split("\n")
-        new = _split_lines(text)
+        new = split_text(text)
         first = note.front_matter.lines
         end = len(lines)
         if heading:
-            section = _require_heading(note, heading)
+            section = require_heading(note, heading)
             first = section.line + section.more_lines
-            end = _next_heading(note, section, end, with_subsections=True)
-        last = end - _count_blank(lines[first:end][::-1])
+            end = next_heading(note, section, end, with_subsections=True)
+        last = end - count_blank(lines[first:end][::-1])
         changed = lines[:last]
-        if new and _needs_blank_line(lines[:last], first, new):
+        if new and needs_blank_line(lines[:last], first, new):
             changed.append("")
         changed += new
         if last == end:
@@ -155,17 +192,42 @@ class NoteEditor:
         stay.
         """
         raw, note = self._read_note(path)
-        section = _require_heading(note, heading)
+        section = require_heading(note, heading)
         lines = note.text.split("\n")
         first = section.line + section.more_lines
-        end = _next_heading(note, section, len(lines), with_subsections=False)
+        end = next_heading(note, section, len(lines), with_subsections=False)
         body = lines[first:end]
         beginning, _, rest = text.lstrip("\n").partition("\n")
         # Models often repeat the heading in the new text
         repeats_heading = beginning.strip() == lines[section.line - 1].strip()
-        new = _split_lines(rest if repeats_heading else text)
-        changed = [*lines[:first], *_replace_body(body, new), *lines[end:]]
+        new = split_text(rest if repeats_heading else text)
+        changed = [*lines[:first], *replace_body(body, new), *lines[end:]]
         return _propose_edit(f"edit {path} › {heading}", note, raw, changed)
+
+    def replace_text(self, path: str, text: str) -> Change:
+        """Another text of a note. Its front matter stays unless the text has its own, and so do
+        blank lines at its ends.
+        """
+        raw, note = self._read_note(path)
+        lines = note.text.split("\n")
+        new = split_text(text)
+        front = [] if new[:1] == [FRONT_MATTER] else lines[: note.front_matter.lines]
+        changed = [*front, *replace_body(lines[len(front) :], new)]
+        return _propose_edit(f"change {path}", note, raw, changed)
+
+    def apply_hunks(self, path: str, hunks: Sequence[DiffHunk]) -> Change:
+        """A note with the hunks of a diff, wherever their lines are by now."""
+        raw, note = self._read_note(path)
+        try:
+            text = apply_hunks(note.text, hunks)
+        except HunkNotFound as e:
+            line = next((line for line in e.hunk.old if line.strip()), "")
+            raise VaultError(
+                f"the change does not fit {path}: it has no line "
+                f"“{truncate(line.strip(), MAX_SHOWN_HEADING)}” with what follows it there",
+                "Nothing was changed. Show the note to the model and ask again.",
+            ) from e
+        return _propose_edit(f"change {path}", note, raw, text.split("\n"))
 
     def rename(self, path: str, new_path: str) -> Change:
         """A note at another path, or in another folder if the path ends with `/`; all links of the
@@ -287,33 +349,6 @@ class NoteEditor:
             ) from e
 
 
-def _needs_blank_line(lines: list[str], first: int, new: list[str]) -> bool:
-    """Whether a blank line must separate the `lines` of a note from the new ones: not after a blank
-    line, and not within a list or table. `first` is the index at which the section begins.
-    """
-    above = lines[-1] if lines else ""
-    if not above.strip():
-        return False
-    continues_list = len(lines) > first and _ROW.match(above) and _ROW.match(new[0])
-    return not continues_list
-
-
-def _replace_body(body: list[str], new: list[str]) -> list[str]:
-    """The lines of a section with other text between the blank lines at its ends."""
-    leading = _count_blank(body)
-    if leading == len(body):
-        if not new:
-            return body
-        first_blank = body[:1] or [""]
-        other_blanks = body[1:] or [""]
-        return [*first_blank, *new, *other_blanks]
-    before = body[:leading]
-    after = body[len(body) - _count_blank(body[::-1]) :]
-    if not new:
-        return after or before
-    return [*before, *new, *after]
-
-
 def _is_linkable(path: str) -> bool:
     """Whether a link can name a note at this path."""
     if not path.isprintable() or any(character in path for character in UNLINKABLE):
@@ -334,57 +369,9 @@ def _fix_edits(resolver: Resolver, note: ParsedNote, fixes: Iterable[LinkRow]) -
     return edits
 
 
-def _next_heading(
-    note: ParsedNote, section: Heading, default: int, *, with_subsections: bool
-) -> int:
-    """The index of the line with the next heading after a section, or `default` if there is none.
-    The headings of its subsections count only if `with_subsections` is set.
-    """
-    for heading in note.markup.headings:
-        if heading.line > section.line and (with_subsections or heading.level <= section.level):
-            return heading.line - 1
-    return default
-
-
 def _propose_edit(summary: str, note: ParsedNote, raw: bytes, lines: Sequence[str]) -> Change:
     path = note.relative_path
     text = "\n".join(lines)
     if text == note.text:
         raise VaultError(f"{path} has exactly this text already", "Nothing needs to be changed.")
     return Change(summary, (FileChange(path, path, raw, encode_like(raw, text)),))
-
-
-def _require_heading(note: ParsedNote, heading: str) -> Heading:
-    """The heading that `Heading`, `# Heading` or `Heading#Subheading` names. Raises VaultError if
-    there is none, or several.
-    """
-    if heading.startswith("#"):
-        heading = heading.lstrip("# ")
-    _, _, last_name = heading.rpartition("#")
-    found: list[Heading] = []
-    # A name with ^ is that of a block
-    if "^" not in last_name:
-        found += matching_headings(heading, note.markup)
-    if len(found) > 1:
-        lines = ", ".join(str(each.line) for each in found)
-        name = truncate(heading, MAX_SHOWN_HEADING)
-        raise VaultError(
-            f"{note.relative_path} has several headings {name}: lines {lines}",
-            "Name the one above it, too: Above#Heading.",
-        )
-    if not found:
-        raise missing_section(note.relative_path, "heading", heading, note.markup)
-    return found[0]
-
-
-def _split_lines(text: str) -> list[str]:
-    text = normalize_line_ends(replace_surrogates(text)).strip("\n")
-    return text.split("\n") if text.strip() else []
-
-
-def _count_blank(lines: list[str]) -> int:
-    """The number of blank lines at the beginning."""
-    for number, line in enumerate(lines):
-        if line.strip():
-            return number
-    return len(lines)

@@ -64,7 +64,7 @@ def encode_like(raw: bytes, text: str) -> bytes:
 
 
 def split_lines(raw: bytes) -> list[bytes]:
-    """The lines of a note with their ends; only the last one may have none."""
+    """The lines of a note with their ends, which only the last line can lack."""
     return _LINES.findall(raw)
 
 
