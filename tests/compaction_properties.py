@@ -99,7 +99,8 @@ def summary_call(kind: str) -> list[Delta]:
 def open_session(
     workspace: AppFixture, kinds: list[str], seed: int, model: SummaryModel
 ) -> ZkChatSession:
-    workspace.store = ChatSessionStore.open(None)
+    workspace.store.close()
+    workspace.store = workspace.new_store()
     workspace.new_id = CountingIds("n")
     return resume(workspace, build_history(kinds, seed), model=model)
 

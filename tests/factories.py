@@ -125,6 +125,10 @@ def cannot_open(name: str, *_: object) -> Any:
     raise UsageError(f"a test without {name}", "Pass `open_model` or `open_agent`.")
 
 
+def open_store_in_memory() -> ChatSessionStore:
+    return ChatSessionStore.open(None)
+
+
 @dataclass
 class AppFixture:
     """The vault, store and settings that the sessions of one test share."""
@@ -136,6 +140,8 @@ class AppFixture:
     strategy: str = "hybrid"
     new_id: Callable[[], str] = field(default_factory=CountingIds)
     clock: TickingClock = field(default_factory=TickingClock)
+    # Opens an empty store, for tests that need many
+    new_store: Callable[[], Any] = open_store_in_memory
 
     def session(
         self, model: Model | None = None, conversation: Conversation | None = None, **changes: Any

@@ -37,6 +37,7 @@ from datetime import datetime, timedelta
 from io import BytesIO, StringIO, TextIOWrapper
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 
 from conftest import NOTES, write_notes
 from factories import NOON, TickingClock
@@ -96,10 +97,12 @@ class Transcript:
         return self.values.get(key, [default])[-1]
 
 
-def play_transcript(text: str, folder: Path) -> str:
-    """The transcript with its actual output; the same text where that matches."""
+def play_transcript(text: str, folder: Path, env: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The transcript with its actual output; the same text where that matches. `env` adds to its
+    environment.
+    """
     transcript = Transcript.read(text)
-    stage = TranscriptSession(transcript, folder)
+    stage = TranscriptSession(transcript, folder, env)
     try:
         parts = []
         for typed, expected in transcript.steps:
@@ -125,7 +128,7 @@ def matches_expected(expected: str, seen: str) -> bool:
 class TranscriptSession:
     """A vault, a session and a screen, for one transcript."""
 
-    def __init__(self, transcript: Transcript, folder: Path) -> None:
+    def __init__(self, transcript: Transcript, folder: Path, env: Mapping[str, str]) -> None:
         self._vault = folder / "notes"
         self._home = folder / "home"
         if transcript.value("vault", "notes") == "demo":
@@ -141,7 +144,8 @@ class TranscriptSession:
             else "offline"
         )
         given = dict(each.split("=", 1) for each in transcript.values.get("env", ()))
-        self._env = {"ZKCHAT_HOME": str(self._home), "ZKCHAT_SEMANTIC__PROVIDER": "none", **given}
+        own = {"ZKCHAT_HOME": str(self._home), "ZKCHAT_SEMANTIC__PROVIDER": "none"}
+        self._env = {**own, **env, **given}
         self._bench = factory.open_app(
             StartupOptions(vault=self._vault, model=model), self._env, self._vault
         )

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from compaction_properties import (
 )
 from factories import make_app
 from history_strategies import any_history_makes_a_prompt_that_keeps_all_promises
+from postgres_server import PostgresServer
+from test_postgres_properties import open_as_new_user
 
 SLICE = 1000
 
@@ -64,7 +67,17 @@ def main() -> None:
         help="that are compacted, undone, exported and imported",
     )
     parser.add_argument("--seed", type=int, default=1, help="of the first slice of a thousand")
+    parser.add_argument("--postgres", action="store_true", help="keep them on a server")
     chosen = parser.parse_args()
+    server = PostgresServer() if chosen.postgres else None
+    try:
+        try_all(chosen, server)
+    finally:
+        if server is not None:
+            server.remove()
+
+
+def try_all(chosen: argparse.Namespace, server: PostgresServer | None) -> None:
     if chosen.conversations:
         with tempfile.TemporaryDirectory(prefix="zkchat-properties-") as folder:
             vault = Path(folder).resolve() / "notes"
@@ -73,6 +86,8 @@ def main() -> None:
                 "# Filters\n\nFilters say which tasks you want to see.\n"
             )
             app = make_app(vault, vault.parent / "cache")
+            if server is not None:
+                app.new_store = partial(open_as_new_user, server)
             hold(
                 every_prompt_is_sound_and_an_import_gives_the_identical_one,
                 chosen.conversations,

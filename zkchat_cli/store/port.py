@@ -341,6 +341,8 @@ class SessionStore(ConversationLog, Protocol):
     vectors: PassageVectors
     write_error: StoreUnwritable | None
     """Why nothing can be stored; None if it can."""
+    away: StoreUnreachable | None
+    """Why the server is not reached; None if it is, or if there is none."""
     refusal: StoreError | None
     """Why a server that answers does not take turns that are kept on this machine."""
     watch: Callable[[str], ConversationWatch] | None
@@ -356,11 +358,6 @@ class SessionStore(ConversationLog, Protocol):
     @property
     def waiting_turns(self) -> int:
         """Turns that are kept on this machine because the server that should have them is away."""
-        ...
-
-    @property
-    def away(self) -> StoreUnreachable | None:
-        """Why the server is not reached; None if it is, or if there is none."""
         ...
 
     @property
