@@ -150,6 +150,15 @@ def test_steps_come_from_the_list_whose_lead_in_fits(zkchat: Program) -> None:
     assert "1. “Close the valve.”" in said and "2. “Turn it.”" in said
 
 
+def test_steps_come_before_what_else_their_note_says(zkchat: Program) -> None:
+    steps = "1. Close the valve.\n2. Wait a day.\n"
+    text = f"# Water\n\n## Cellar\n\nTwo people install the pump in an hour.\n\n{steps}"
+    write_notes(zkchat.vault, {"Water.md": text})
+    said = zkchat("ask", "how do I install the pump?", "--answer-only").out
+    assert said.startswith("Steps from Water › Cellar:\n\n1. “Close the valve.”")
+    assert said.index("2. “Wait a day.”") < said.index("Two people install the pump")
+
+
 def test_long_list_is_cut_and_names_the_command_that_shows_all(zkchat: Program) -> None:
     answer = zkchat("ask", "list all notes with #wood").out
     assert "and 14 more: `zkchat vault list --tag wood`" in answer

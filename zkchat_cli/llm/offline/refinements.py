@@ -254,9 +254,8 @@ def _add_sentences(
         return None
     others = [quote for quote in quotes if not _has_step(quote, steps)]
     # What other notes say belongs to other tasks
-    others = [quote for quote in others if quote.excerpt.path == steps[0].excerpt.path] or others[
-        :1
-    ]
+    path = steps[0].excerpt.path
+    others = [quote for quote in others if quote.excerpt.path == path] or others[:1]
     while len(others) > 1 and not fits_screen([*others, *steps[:MOST_STEPS]]):
         others.pop()
     text = _format_steps(steps, phrases)
