@@ -26,6 +26,7 @@ from zkchat_cli.mcp.write_tools import add_write_tools
 from zkchat_cli.memory.memory_paths import MemoryPaths
 from zkchat_cli.tools.served_tool import ServedVault
 from zkchat_cli.vault.vault import Vault
+from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
 MODES = ("auto", "legacy")
 YES = ElicitResult(action="accept", content={"approve": True})
@@ -65,10 +66,14 @@ class Editing:
 
 @contextmanager
 def editing(
-    folder: Path, user: Any = None, approval: ChangeApproval | None = None, mode: str = "auto"
+    folder: Path,
+    user: Any = None,
+    approval: ChangeApproval | None = None,
+    mode: str = "auto",
+    view: VaultView = WHOLE_VAULT,
 ) -> Iterator[Editing]:
     root = write_notes(folder / "notes", NOTES)
-    with closing(Vault.open(root, folder / "cache")) as vault:
+    with closing(Vault.open(root, folder / "cache", view=view)) as vault:
         server = NoteServer(ServedVault(vault, lambda _words, _limit: []))
         add_write_tools(server, vault, MemoryPaths(root, (), folder / "agents"), approval)
         with connected_in_memory(server, mode=mode, elicitation_callback=user) as client:
@@ -328,3 +333,15 @@ def test_an_undo_is_asked_for_keeps_later_edits_and_takes_back_the_change_before
         with pytest.raises(Refused, match=r"nothing of it is left to take back.*Edited since"):
             server.client.call("undo_change")
         assert compost.read_text() == "Edited since.\n"
+
+
+def test_an_undo_of_who_sees_one_folder_tells_nothing_of_the_trash_of_others(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "notes" / ".trash").mkdir(parents=True)
+    (tmp_path / "notes" / ".trash" / "New.md").write_text("Somebody else's.\n")
+    with editing(tmp_path, User([YES, YES]), view=VaultView(("Queries",))) as server:
+        server.client.call("create_note", path="Queries/New.md", content="text")
+        undone = server.client.call("undo_change")
+        assert undone["paths"] == ["Queries/New.md", ".trash/Queries/New.md"]
+        assert server.text(".trash/Queries/New.md") == "text\n"

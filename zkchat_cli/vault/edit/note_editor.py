@@ -145,7 +145,8 @@ class NoteEditor:
         what somebody has edited since stays; the note says so. Raises VaultError if nothing is
         left of it.
         """
-        reversal = propose_reversal(self.root, ChangeRecord("", change.summary, True, change.files))
+        made = ChangeRecord("", change.summary, True, change.files)
+        reversal = propose_reversal(self.root, made, self.view)
         if not reversal.files:
             raise VaultError(f"{change.summary}: nothing of it is left to take back", reversal.note)
         return reversal

@@ -17,6 +17,7 @@ from zkchat_cli.vault.edit.transaction import (
 )
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, short_path
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
+from zkchat_cli.vault.view import WHOLE_VAULT, VaultView
 
 # Notes that a proposal names
 MOST_NAMED = 5
@@ -27,13 +28,15 @@ def propose_rest(root: Path, record: ChangeRecord) -> Change:
     return propose(root, f"finish: {record.summary}", record.files)
 
 
-def propose_reversal(root: Path, record: ChangeRecord) -> Change:
-    """What takes back the part of a change that was made. A created note goes to the trash, unless
-    it was edited since. Raises VaultError like `propose_rest`.
+def propose_reversal(root: Path, record: ChangeRecord, view: VaultView = WHOLE_VAULT) -> Change:
+    """What takes back the part of a change that was made. A created note goes to the trash of the
+    view, unless it was edited since. Raises VaultError like `propose_rest`.
     """
     _check_paths(root, record.files)
     made = [file for file in reversed(record.files) if not _is_left_as_created(root, file)]
-    return propose(root, f"take back: {record.summary}", [_reverse(root, file) for file in made])
+    return propose(
+        root, f"take back: {record.summary}", [_reverse(root, file, view) for file in made]
+    )
 
 
 def propose(root: Path, summary: str, files: Sequence[FileChange]) -> Change:
@@ -89,9 +92,9 @@ def _find_remainder_in_place(root: Path, file: FileChange) -> _Remainder:
     return _Remainder(None, file.new_path)
 
 
-def _reverse(root: Path, file: FileChange) -> FileChange:
+def _reverse(root: Path, file: FileChange, view: VaultView) -> FileChange:
     if file.path is None:
-        trash = free_trash_path(root, file.new_path)
+        trash = free_trash_path(root, file.new_path, view)
         return FileChange(file.new_path, trash, file.after, file.after)
     return FileChange(file.new_path, file.path, file.after, file.before)
 
