@@ -171,6 +171,11 @@ WRITTEN = family(
     "what was qu que o",
     *(rf"(?:{frame}) (?P<when>.+)" for frame in _FRAME_WROTE),
 )
+_WITHOUT = (
+    r"without|with no|(?:do not|don['’]t) have|have no|no|ohne|(?:haben )?keine|sans|n['’]ont"
+    r" (?:pas d(?:e|['’])"
+    r"|aucune?)|sin|no tienen|sem|nao tem"
+)
 LIST = family(
     "list",
     "list show give display find get print enumerate see name which what note entr document page"
@@ -217,15 +222,13 @@ LIST = family(
     r"(?:{show} )?(?:{all} |{the} )*(?:{notes}) (?P<scope>(?:with|having|mit|avec|con|com)"
     r" (?:{the} )*{named_property}:? [^,;]{1,30})",
     r"(?:{show} |{all} |{the} )*(?:{notes}) by (?P<scope>.+)",
-    r"(?:{show} |{all} |{the} )*(?:{notes}) (?:(?:that |which |die |qui |que )?(?:do not "
-    r"|don['’]t )?"
-    r"(?:have|has|haben|ont|tienen|tem) )?(?P<without>without|no|with no|ohne|keine|sans|sin|sem)"
-    r" (?:any )?(?:{label})(?: #?(?P<tag>[^ ]+))?",
-    r"(?:which|what|welche|quelles|que|quais) {notes} (?:(?:do not|don['’]t) have"
-    r"|(?:have|has|haben|ont|tienen|tem|n['’]ont|no tienen|nao tem))"
-    r" (?P<without>no|any|keine?|pas de|sin|sem) (?:{label})",
-    r"(?:{show} |{all} |{the} )*(?:{notes}) (?P<without>not tagged|untagged|nicht getaggt mit)"
-    r" #?(?P<tag>[^ ]+)|(?P<without2>untagged) {notes}",
+    r"(?:{show} )?(?:{all} |{the} )*(?:(?:which|what|welche|quelles|que|quais|cuales) )?(?:{notes})"
+    r" (?:(?:that|which|die|qui|que) )?(?:(?:are|sind|sont|estan|estao) )?"
+    rf"(?P<without>{_WITHOUT}) ?(?:any )?{{label}}(?: #?(?P<tag>[^ ]+))?(?: haben)?",
+    r"(?:{show} )?(?:{all} |{the} )*(?:(?:which|what|welche|quelles|que|quais|cuales) )?(?:{notes})"
+    r" (?:(?:that|which|die|qui|que) )?(?:(?:are|sind|sont|estan|estao) )?"
+    r"(?P<without>not tagged(?: with| as)?|untagged|nicht getaggt(?: mit)?) ?#?(?P<tag>[^ ]*)",
+    r"(?P<without>untagged) {notes}",
     # "find entries with impossible days" need not be about notes
     r"(?:{show}) (?:(?:{all}|{the}) )+(?:{notes})(?: (?P<scope>.+?))?(?: auf)?",
     r"(?:{show}) (?:notes?|notiz(?:en)?|zettel|notas?|fiches?|apuntes)(?: (?P<scope>.+?))?"
