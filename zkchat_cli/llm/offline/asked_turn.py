@@ -149,5 +149,6 @@ def read_excerpts(messages: Sequence[PromptMessage]) -> list[QuoteSource]:
                     chunk.text,
                     rank,
                     chunk.markdown if chunk.fence else "",
+                    chunk.score,
                 )
     return sorted(found.values(), key=lambda excerpt: excerpt.rank)

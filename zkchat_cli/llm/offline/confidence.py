@@ -55,18 +55,6 @@ WITHIN_A_LANGUAGE = SignalWeights(
     least_probability=0.45,
     least_similarity=0.35,
 )
-# The second model has lower cosines: 95 % of the passages that answer have .15 or more. A note has
-# other words than a question in another language, so leaving one out says nothing
-ACROSS_LANGUAGES = SignalWeights(
-    intercept=-2.38,
-    similarity=3.21,
-    covered=2.2,
-    lead=12.5,
-    least_loss=0.0,
-    worth=0.0,
-    least_probability=0.6,
-    least_similarity=0.15,
-)
 
 
 class WordLoss(NamedTuple):

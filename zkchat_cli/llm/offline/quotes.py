@@ -34,6 +34,8 @@ class QuoteSource(NamedTuple):
     rank: int = 0
     # The text below the fence of the code in which it begins; empty for any other
     as_code: str = ""
+    # That of the search, comparable within one only; None if no search has found it
+    score: float | None = None
 
 
 class QuoteOrder(NamedTuple):

@@ -17,7 +17,6 @@ from itertools import islice
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline.confidence import (
-    ACROSS_LANGUAGES,
     MOST_LEADING,
     MOST_NAMED_WORDS,
     USUAL_LOSS,
@@ -25,6 +24,12 @@ from zkchat_cli.llm.offline.confidence import (
     ConfidenceSignals,
     lead_of_nearest_note,
     most_foreign_word,
+)
+from zkchat_cli.llm.offline.foreign_confidence import (
+    LEAST_PROBABILITY,
+    LEAST_SIMILARITY,
+    ForeignSignals,
+    scores_of_search,
 )
 from zkchat_cli.llm.offline.named_words import is_name
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
@@ -174,7 +179,7 @@ def rank_passages(
     weights = weigh_terms(question, vocabulary)
     coverages = [weights.coverage(quote) for quote in quotes]
     is_across = is_foreign(question.text, excerpts)
-    least_similarity = (ACROSS_LANGUAGES if is_across else WITHIN_A_LANGUAGE).least_similarity
+    least_similarity = LEAST_SIMILARITY if is_across else WITHIN_A_LANGUAGE.least_similarity
     similarity = _compare_meaning(question.text, quotes, coverages, similarities)
     ranked: list[_ValuedQuote] = []
     for index, (quote, coverage) in enumerate(zip(quotes, coverages, strict=True)):
@@ -191,7 +196,7 @@ def rank_passages(
     if similarities is None or not similarity.is_known:
         confidence = _confidence_by_words(quotes, weights, ranked)
     elif is_across:
-        confidence = _confidence_across_languages(ranked, similarity)
+        confidence = _confidence_across_languages(ranked, similarity, excerpts)
     else:
         confidence = _confidence_by_meaning(question, ranked, similarity, language, similarities)
         confidence = confidence.compared_with(filter(vocabulary.has_word, question.subject))
@@ -327,22 +332,22 @@ def _leading(ranked: Sequence[_ValuedQuote]) -> list[_ValuedQuote]:
 
 
 def _confidence_across_languages(
-    ranked: Sequence[_ValuedQuote], similarity: QuestionSimilarity
+    ranked: Sequence[_ValuedQuote],
+    similarity: QuestionSimilarity,
+    excerpts: Sequence[QuoteSource],
 ) -> Confidence:
     """The confidence in passages of another language than the question's. No word is missing in
     them.
     """
-    leading = _leading(ranked)
-    signals = ConfidenceSignals(
-        similarity=max(each.similarity for each in leading),
-        covered=max(each.covered for each in leading),
+    scores = scores_of_search(excerpts)
+    signals = ForeignSignals(
+        similarity=max(each.similarity for each in _leading(ranked)),
         lead=lead_of_nearest_note((each.quote, each.similarity) for each in ranked),
-        least_loss=USUAL_LOSS,
-        worth=leading[0].quote.value,
+        score=scores.best,
+        search_lead=scores.lead,
     )
-    probability = signals.probability(ACROSS_LANGUAGES)
     return Confidence(
-        is_answer=probability >= ACROSS_LANGUAGES.least_probability,
+        is_answer=signals.probability >= LEAST_PROBABILITY,
         matches=similarity.best >= MIN_SIMILARITY_OF_LANGUAGES,
     )
 
