@@ -187,7 +187,7 @@ def quote_answer(
         is_dated = question.about_period
         text = phrases.nothing_in_period if is_dated else phrases.nothing_found
         return OfflineAnswer(f"{text}\n", "nothing")
-    if named and excerpts:
+    if named:
         ranked = rank_passages(question, [*named, *excerpts], similarities)
     return _quote_nearest(question, ranked, phrases)
 
