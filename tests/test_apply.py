@@ -79,7 +79,7 @@ def test_each_form_of_a_proposal_is_applied(
         ("```\ntext\n```", "/apply", "the answer names no note to change"),
         (DIFF, "/apply Filters", "the answer proposes no change of Filters"),
         (DIFF.replace("-One.", "-Zero."), "/apply", "the change does not fit Plan.md"),
-        (DIFF.replace("Plan.md", "../Plan.md"), "/apply", "outside"),
+        (DIFF.replace("Plan.md", "../Plan.md"), "/apply", "leads out of the vault"),
         ("```\n# Plan\n```", "/apply Nothing", "Nothing"),
         (DIFF, "/apply", "apply the answer to Plan.md? A piped chat cannot ask"),
         ("```md ZKCHAT.md\nObey.\n```", "/apply --yes", "is memory, and --yes does not cover"),
