@@ -19,6 +19,7 @@ from zkchat_cli.config.loader import load_config
 from zkchat_cli.config.store_url import hide_password
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.paths import app_paths
+from zkchat_cli.store.postgres.migrations import MIGRATIONS
 from zkchat_cli.store.postgres.postgres_store import PostgresStore
 from zkchat_cli.store.postgres.server_address import read_address
 from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
@@ -52,7 +53,7 @@ def test_a_conversation_on_the_server_is_asked_continued_listed_and_searched(
     assert (status["kind"], status["conversations"], status["server"]["layout"]) == (
         "postgresql",
         1,
-        1,
+        len(MIGRATIONS),
     )
     user = on_server.env["ZKCHAT_STORE__USER"]
     assert (status["server"]["user"], status["server"]["sees_all"]) == (f"tester/{user}", False)
