@@ -25,7 +25,7 @@ from zkchat_cli.app.settings import StartupOptions
 
 SCHEMA = Path(__file__).parent / "samples" / "acp_schema.json"
 # Seconds to wait for an answer, at most
-PATIENCE = 60
+PATIENCE = 240
 ANSWERS = {
     "initialize": "InitializeResponse",
     "authenticate": "AuthenticateResponse",

@@ -171,8 +171,9 @@ class NoteAgent:
                 outcome.then()
 
     def _initialize(self, params: Params) -> Outcome:
-        """Agree on the version of the protocol, and tell what this agent can do."""
-        params.number("protocolVersion")
+        """Tell the version of the protocol, whichever the editor prefers, and what this agent can
+        do.
+        """
         client = params.part("clientCapabilities")
         self._runner.features = Features(
             compactions=client.part("session").has("compaction"),

@@ -62,13 +62,6 @@ class Params:
             raise RequestRefused(INVALID_PARAMS, f"{name} must be a text")
         return replace_surrogates(value)
 
-    def number(self, name: str) -> int:
-        """A required whole number."""
-        value = self._values.get(name)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise RequestRefused(INVALID_PARAMS, f"{name} must be a whole number")
-        return value
-
     def folder(self, name: str) -> Path | None:
         """An absolute path; None if it is missing or null."""
         value = self.optional_text(name)

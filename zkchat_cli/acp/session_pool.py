@@ -59,11 +59,18 @@ class SessionPool:
         return self._sessions.get(opened.session.conversation.id) is opened
 
     def open(self, folder: Path, id_: str | None) -> OpenSession:
-        """Open a session on a stored conversation, or on a new one."""
+        """Open a session on a stored conversation, or on a new one. One that is open without a
+        message, and so is not stored, stays as it is.
+        """
         app = self.app(folder)
         stored = None
         if id_ is not None:
+            known = self._sessions.get(id_)
+            if known is not None:
+                known.session.flush()
             stored = _stored(app, id_)
+            if stored is None and known is not None:
+                return known
             if stored is None:
                 raise RequestRefused(NOT_FOUND, f"there is no session {id_}")
         session = self._prepare(app).session(stored)
