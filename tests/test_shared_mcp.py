@@ -127,12 +127,17 @@ def test_who_may_write_writes_in_the_own_folders_only(server: SharedServer) -> N
         assert anna.call("create_note", path="Team/New.md", content="New")["paths"] == [
             "Team/New.md"
         ]
+        assert anna.call("undo_change")["paths"] == ["Team/New.md", ".trash/Team/New.md"]
+        anna.call("create_note", path="Team/New.md", content="New")
         for path in ("Private/New.md", "Private/Salaries.md", "New.md", "team/New.md"):
             with pytest.raises(Refused, match=f"^{path} is not in a folder where you may write"):
                 anna.call("create_note", path=path, content="New")
         moved = anna.call("move_note_to_trash", path="Team/New.md")
-        assert moved["done"] == "move Team/New.md to .trash/Team/New.md"
-    assert (server.program.vault / ".trash" / "Team" / "New.md").read_text() == "New\n"
+        assert moved["done"] == "move Team/New.md to .trash/Team/New 1.md"
+        assert (server.program.vault / ".trash" / "Team" / "New.md").read_text() == "New\n"
+        assert anna.call("undo_change")["paths"] == [".trash/Team/New 1.md", "Team/New.md"]
+        assert paths(anna) == {"Team/Roof.md", "Team/New.md"}
+        anna.call("move_note_to_trash", path="Team/New.md")
     assert not (server.program.vault / "Private" / "New.md").exists()
 
 
