@@ -52,6 +52,24 @@ class ChangeProposal(NamedTuple):
     command_without_asking: str
 
 
+class ChoiceOption(NamedTuple):
+    """An option of a list: its value, and what is shown for it."""
+
+    value: str
+    label: str
+    description: str = ""
+
+
+class Choice(NamedTuple):
+    """A list to choose from, and the action to run with the chosen value. Where nobody can choose,
+    the result's text and lines are shown instead.
+    """
+
+    title: str
+    options: "Sequence[ChoiceOption]"
+    run: "Callable[[str], CommandResult]"
+
+
 class NoteToOpen(NamedTuple):
     """A note to open in an editor at a line (from 1); `text` is shown if there is no editor."""
 
@@ -80,6 +98,7 @@ class CommandResult:
     then: "Callable[[], CommandResult] | None" = None
     question: YesNoQuestion | None = None
     proposal: ChangeProposal | None = None
+    choice: Choice | None = None
     clipboard: str | None = None
     open_note: NoteToOpen | None = None
     input_text: str = ""

@@ -9,14 +9,17 @@ from contextlib import suppress
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError, on_one_line
+from zkchat_cli.models.conversations import ConversationOverview
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.provenance import Exchange, last_exchange
 from zkchat_cli.slash import numbered_turns
+from zkchat_cli.slash.base import ChoiceOption, CommandResult
 from zkchat_cli.slash.numbered_turns import TurnPart
 from zkchat_cli.text.numbers import parse_number
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.search.search_watch import SearchWatch
+from zkchat_cli.views import stored_items
 from zkchat_cli.views.text import StyledLine, styled_line
 
 # Most characters of a message in a list
@@ -101,3 +104,22 @@ def model_text(runtime: Runtime) -> str:
     """`ollama/qwen3, context window 32,768 tokens (reported by the server)`"""
     window = runtime.window
     return f"{runtime.model.name}, context window {window.tokens:,} tokens ({window.source})"
+
+
+def conversation_options(conversations: Iterable[ConversationOverview]) -> list[ChoiceOption]:
+    """Conversations to choose from: title, id, time and size."""
+    return [
+        ChoiceOption(
+            each.id,
+            stored_items.display_title(each),
+            f"{each.id}, {stored_items.size_and_time(each)}",
+        )
+        for each in conversations
+    ]
+
+
+def resume_conversation(session: ZkChatSession, id_: str) -> CommandResult:
+    """Switch to the conversation with this id. Raises StoreError if there is none."""
+    other = session.open_conversation(id_)
+    title = truncate(other.conversation.title or other.conversation.id, stored_items.MAX_TITLE)
+    return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models.prompts import ContextUsage
+    from zkchat_cli.slash.base import Choice
     from zkchat_cli.terminal.screen import Screen
 
 
@@ -33,6 +34,13 @@ class ChatHost(Protocol):
 
     def read_answer(self, question: str, choices: str) -> str:
         """Ask the user, and return the text of the answer."""
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether a list to choose from can be drawn."""
+
+    def choose(self, choice: "Choice") -> str | None:
+        """Let the user choose from a list; None for no choice."""
 
 
 class StartupHost(Protocol):

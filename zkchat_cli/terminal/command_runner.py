@@ -6,6 +6,7 @@ an error that says how to do without, and prints what would be copied or opened.
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
+from dataclasses import replace
 from functools import lru_cache, partial
 
 from zkchat_cli import slash
@@ -134,6 +135,8 @@ def carry_out(command: Callable[[], CommandResult], chat: ChatHost, stoppable: S
         following: Callable[[], CommandResult] | None = command
         while following is not None:
             result = following()
+            if not chat.can_choose:
+                result = replace(result, choice=None)
             with paged(chat.screen, SCREENS, keep_typed) as pager:
                 print_result(result, pager)
             if result.session is not None:
@@ -148,12 +151,20 @@ def carry_out(command: Callable[[], CommandResult], chat: ChatHost, stoppable: S
         _open_note(result.open_note, chat)
     if result.input_text:
         chat.next_input = result.input_text
-    next_command = _ask_about(result, chat)
-    return next_command is None or carry_out(next_command, chat, stoppable)
+    wanted = _ask(result, chat)
+    return wanted is None or carry_out(wanted, chat, stoppable)
 
 
-def _ask_about(result: CommandResult, chat: ChatHost) -> Callable[[], CommandResult] | None:
-    """The command to run after the user's answer, if the result asks for one."""
+def _ask(result: CommandResult, chat: ChatHost) -> Callable[[], CommandResult] | None:
+    """What is to be done by the user's choice from a list, decision about a change, or answer to a
+    question; None for nothing.
+    """
+    if result.choice is not None:
+        value = chat.choose(result.choice)
+        if value is not None:
+            return partial(result.choice.run, value)
+        chat.screen.print("  nothing chosen", "dim")
+        return None
     if result.proposal is not None:
         return partial(result.proposal.decide, _decide_on(result.proposal.change, chat))
     if result.question is None:
@@ -297,7 +308,11 @@ def _print_related(session: ZkChatSession, screen: Screen) -> None:
 
 
 def print_result(result: CommandResult, screen: Screen) -> None:
-    """Print the text and the lines of a command's result, laid out for the width of the screen."""
+    """Print the text and the lines of a command's result, laid out for the width of the screen; not
+    those that a list to choose from replaces.
+    """
+    if result.choice is not None:
+        return
     if result.text:
         screen.print(result.text)
     if result.render is not None and screen.columns is not None:
@@ -319,7 +334,7 @@ def run_piped(
             "a piped chat runs no shell commands",
             "Pipe the output of the command in, or begin the message with another character.",
         )
-    result = slash.run_line(line, session)
+    result = replace(slash.run_line(line, session), choice=None)
     _refuse_questions(result, screen)
     print_result(result, screen)
     if result.clipboard is not None:

@@ -28,6 +28,7 @@ from zkchat_cli.views.text import PROMPT
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models.prompts import ContextUsage
+    from zkchat_cli.slash.base import Choice
     from zkchat_cli.terminal.plain_input import PlainInputLine
 
 # Seconds until a waiting line shows what it waits for, and between its updates
@@ -91,6 +92,20 @@ class Repl:
         from zkchat_cli.terminal import approval
 
         return approval.read_answer(question, choices, self.screen, self._interrupts.paused)
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether a list to choose from can be drawn: not for a screen reader, which would read
+        all of it at each key, and not on a terminal that cannot move the cursor.
+        """
+        return not self._only_adds_lines
+
+    def choose(self, choice: "Choice") -> str | None:
+        """Let the user choose from a list; None for no choice."""
+        # 15 ms that the first prompt does not need
+        from zkchat_cli.terminal import choice_picker
+
+        return choice_picker.choose(choice, self.screen, self._interrupts.paused)
 
     def run(self) -> int:
         """Chat until the user leaves. Returns 0 after /quit, Ctrl-D or two Ctrl-C, and 128 + the

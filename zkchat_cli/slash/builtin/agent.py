@@ -4,20 +4,44 @@ from collections.abc import Sequence
 
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import Lines, Topic, declare_command
+from zkchat_cli.slash.base import (
+    Choice,
+    ChoiceOption,
+    CommandResult,
+    Lines,
+    Topic,
+    declare_command,
+)
 from zkchat_cli.slash.lookups import model_text
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def agent(session: ZkChatSession, argument: str) -> Lines:
-    """Show the active agent; NAME switches to another, none switches back.
+def agent(session: ZkChatSession, argument: str) -> CommandResult:
+    """Show the agents, to choose one; NAME switches to it, none switches back.
 
     An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once;
     `zkchat agent` manages them.
     """
     if argument:
-        session.runtimes.use_agent(argument.removeprefix("@"))
-        session.runtimes.prepare()
+        return _switch(session, argument)
+    names = session.agent_names()
+    active = session.runtime.agent
+    options = [ChoiceOption(name, name) for name in names]
+    if active is not None:
+        options.append(ChoiceOption(NO_AGENT, NO_AGENT, "no agent"))
+    title = f"Agent, now {active.name if active is not None else NO_AGENT}"
+    choice = Choice(title, options, lambda name: _switch(session, name)) if options else None
+    return CommandResult(lines=[*_agent_lines(session, "")], choice=choice)
+
+
+def _switch(session: ZkChatSession, name: str) -> CommandResult:
+    session.runtimes.use_agent(name.removeprefix("@"))
+    session.runtimes.prepare()
+    return CommandResult(lines=[*_agent_lines(session, name)])
+
+
+def _agent_lines(session: ZkChatSession, argument: str) -> Lines:
+    """The active agent with its tools; without an argument the others, too."""
     runtime = session.runtime
     yield _title_line(session, is_switched=bool(argument))
     yield styled_line(f"  model {model_text(runtime)}; strategy {runtime.strategy.name}")

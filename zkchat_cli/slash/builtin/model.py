@@ -1,18 +1,33 @@
 """Shows the model, or switches to another."""
 
+from collections.abc import Sequence
+
+from zkchat_cli.chat.runtime import AvailableModels
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm import providers
-from zkchat_cli.slash.base import Topic, declare_command
+from zkchat_cli.slash.base import Choice, ChoiceOption, CommandResult, Topic, declare_command
 from zkchat_cli.slash.lookups import model_text
 
 
-def model(session: ZkChatSession, argument: str) -> str:
-    """Show the model; PROVIDER/NAME switches to another.
+def model(session: ZkChatSession, argument: str) -> CommandResult | str:
+    """Show the models, to choose one; PROVIDER/NAME switches to it.
 
     The conversation stays and is sent to the new model. This lasts until the chat ends; `zkchat
     config set model PROVIDER/NAME` makes it permanent.
     """
-    return _switch(session, argument) if argument else _offers(session)
+    if argument:
+        return _switch(session, argument)
+    offers = session.runtimes.list_models()
+    current = session.runtime.model.name
+    options = [
+        ChoiceOption(name, name, "the present one" if name == current else "")
+        for offer in offers
+        for name in offer.names
+    ]
+    choice = Choice(
+        f"Model, now {current}", options, lambda name: CommandResult(_switch(session, name))
+    )
+    return CommandResult(_describe(session, offers), choice=choice if options else None)
 
 
 def _switch(session: ZkChatSession, name: str) -> str:
@@ -41,9 +56,8 @@ def _full_name(session: ZkChatSession, name: str) -> str:
     return matches[0] if len(matches) == 1 else name
 
 
-def _offers(session: ZkChatSession) -> str:
+def _describe(session: ZkChatSession, offers: Sequence[AvailableModels]) -> str:
     lines = [model_text(session.runtime), "Available:"]
-    offers = session.runtimes.list_models()
     for offer in offers:
         lines += [f"  {name}" for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]

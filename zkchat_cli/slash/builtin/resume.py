@@ -4,28 +4,30 @@ from contextlib import closing
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models.conversations import ConversationOverview
-from zkchat_cli.slash.base import CommandResult, Topic, declare_command
+from zkchat_cli.slash.base import Choice, CommandResult, Topic, declare_command
+from zkchat_cli.slash.lookups import conversation_options, resume_conversation
 from zkchat_cli.store.port import SessionStore
 from zkchat_cli.text.numbers import parse_number
-from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import stored_items
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def resume(session: ZkChatSession, argument: str) -> CommandResult | str | list[StyledLine]:
-    """Resume another conversation; without N or ID, list them."""
+def resume(session: ZkChatSession, argument: str) -> CommandResult | str:
+    """Resume another conversation; without N or ID, choose one from a list."""
     others = _others(session, session.store)
     if not argument:
         if not others:
             return "There is no other conversation with these notes."
-        return _numbered_lines(others)
+        options = conversation_options(others)
+        choice = Choice(
+            "Resume a conversation", options, lambda id_: resume_conversation(session, id_)
+        )
+        return CommandResult(lines=_numbered_lines(others), choice=choice)
     id_ = argument
     row = parse_number(argument)
     if row is not None and 1 <= row <= len(others):
         id_ = others[row - 1].id
-    other = session.open_conversation(id_)
-    title = truncate(other.conversation.title or other.conversation.id, stored_items.MAX_TITLE)
-    return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
+    return resume_conversation(session, id_)
 
 
 def _numbered_lines(others: list[ConversationOverview]) -> list[StyledLine]:

@@ -1,7 +1,8 @@
 """Lists the stored conversations."""
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import Topic, declare_command
+from zkchat_cli.slash.base import Choice, CommandResult, Topic, declare_command
+from zkchat_cli.slash.lookups import conversation_options, resume_conversation
 from zkchat_cli.views import stored_items
 from zkchat_cli.views.text import StyledLine
 
@@ -9,8 +10,8 @@ from zkchat_cli.views.text import StyledLine
 MAX_SHOWN = 20
 
 
-def sessions(session: ZkChatSession, argument: str) -> str | list[StyledLine]:
-    """List conversations; words filter them.
+def sessions(session: ZkChatSession, argument: str) -> CommandResult | str | list[StyledLine]:
+    """List conversations, to choose one; words filter them.
 
     Words are searched in titles and messages. /resume switches to another conversation.
     """
@@ -19,7 +20,12 @@ def sessions(session: ZkChatSession, argument: str) -> str | list[StyledLine]:
     known = store.conversations(vault, stored_items.MAX_LISTED)
     if not argument:
         lines = stored_items.conversation_lines(known, session.conversation.id)
-        return lines or stored_items.NO_CONVERSATIONS
+        if not lines:
+            return stored_items.NO_CONVERSATIONS
+        choice = Choice(
+            "Conversations", conversation_options(known), lambda id_: _resume(session, id_)
+        )
+        return CommandResult(lines=lines, choice=choice)
     by_title = stored_items.filter_by_title(known, argument)
     messages = store.search(vault, argument, limit=MAX_SHOWN, tool_results=False)
     lines = [
@@ -27,6 +33,12 @@ def sessions(session: ZkChatSession, argument: str) -> str | list[StyledLine]:
         *stored_items.search_result_lines(messages, argument),
     ]
     return lines or "No conversation contains these words."
+
+
+def _resume(session: ZkChatSession, id_: str) -> CommandResult:
+    if id_ == session.conversation.id:
+        return CommandResult("This is that conversation.")
+    return resume_conversation(session, id_)
 
 
 COMMAND = declare_command(
