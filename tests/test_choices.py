@@ -11,7 +11,7 @@ from prompt_toolkit.output import DummyOutput
 from terminal_screen import ENTER, ESCAPE, UP, Chat
 
 from zkchat_cli import slash
-from zkchat_cli.slash.base import Choice, ChoiceOption, CommandResult
+from zkchat_cli.slash.base import ChoiceOption, CommandResult, ListQuestion
 from zkchat_cli.terminal.choice_picker import ChoiceList, choose
 from zkchat_cli.terminal.screen import Screen
 
@@ -50,7 +50,7 @@ def test_letters_filter_a_list_and_arrows_move_in_it() -> None:
 )
 def test_keys_choose_an_option(keys: str, chosen: str | None) -> None:
     options = [ChoiceOption("roof", "Roof \x1b[2J", "old"), ChoiceOption("compost", "Compost")]
-    choice = Choice("Which?", options, lambda _: CommandResult())
+    choice = ListQuestion("Which?", options, lambda _: CommandResult())
     with create_pipe_input() as typed, create_app_session(input=typed, output=DummyOutput()):
         typed.send_text(keys)
         assert choose(choice, Screen.of()) == chosen

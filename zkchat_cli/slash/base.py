@@ -60,7 +60,7 @@ class ChoiceOption(NamedTuple):
     description: str = ""
 
 
-class Choice(NamedTuple):
+class ListQuestion(NamedTuple):
     """A list to choose from, and the action to run with the chosen value. Where nobody can choose,
     the result's text and lines are shown instead.
     """
@@ -98,7 +98,7 @@ class CommandResult:
     then: "Callable[[], CommandResult] | None" = None
     question: YesNoQuestion | None = None
     proposal: ChangeProposal | None = None
-    choice: Choice | None = None
+    choice: ListQuestion | None = None
     clipboard: str | None = None
     open_note: NoteToOpen | None = None
     input_text: str = ""

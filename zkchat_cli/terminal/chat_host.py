@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models.prompts import ContextUsage
-    from zkchat_cli.slash.base import Choice
+    from zkchat_cli.slash.base import ListQuestion
     from zkchat_cli.terminal.screen import Screen
 
 
@@ -39,7 +39,7 @@ class ChatHost(Protocol):
     def can_choose(self) -> bool:
         """Whether a list to choose from can be drawn."""
 
-    def choose(self, choice: "Choice") -> str | None:
+    def choose(self, choice: "ListQuestion") -> str | None:
         """Let the user choose from a list; None for no choice."""
 
 

@@ -16,7 +16,7 @@ from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat_cli.slash.base import Choice, ChoiceOption
+from zkchat_cli.slash.base import ChoiceOption, ListQuestion
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.links.note_completer import FuzzyMatcher
@@ -61,7 +61,7 @@ class ChoiceList:
 
 
 def choose(
-    choice: Choice,
+    choice: ListQuestion,
     screen: Screen,
     pause: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> str | None:
@@ -101,7 +101,7 @@ def choose(
             return None
 
 
-def _title(choice: Choice, style: str) -> StyleAndTextTuples:
+def _title(choice: ListQuestion, style: str) -> StyleAndTextTuples:
     return [(style, sanitize_name(choice.title)), ("", f"  {HELP}")]
 
 

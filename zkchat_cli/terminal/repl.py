@@ -28,7 +28,7 @@ from zkchat_cli.views.text import PROMPT
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models.prompts import ContextUsage
-    from zkchat_cli.slash.base import Choice
+    from zkchat_cli.slash.base import ListQuestion
     from zkchat_cli.terminal.plain_input import PlainInputLine
 
 # Seconds until a waiting line shows what it waits for, and between its updates
@@ -100,7 +100,7 @@ class Repl:
         """
         return not self._only_adds_lines
 
-    def choose(self, choice: "Choice") -> str | None:
+    def choose(self, choice: "ListQuestion") -> str | None:
         """Let the user choose from a list; None for no choice."""
         # 15 ms that the first prompt does not need
         from zkchat_cli.terminal import choice_picker

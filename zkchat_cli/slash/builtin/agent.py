@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import (
-    Choice,
     ChoiceOption,
     CommandResult,
     Lines,
+    ListQuestion,
     Topic,
     declare_command,
 )
@@ -30,7 +30,7 @@ def agent(session: ZkChatSession, argument: str) -> CommandResult:
     if active is not None:
         options.append(ChoiceOption(NO_AGENT, NO_AGENT, "no agent"))
     title = f"Agent, now {active.name if active is not None else NO_AGENT}"
-    choice = Choice(title, options, lambda name: _switch(session, name)) if options else None
+    choice = ListQuestion(title, options, lambda name: _switch(session, name)) if options else None
     return CommandResult(lines=[*_agent_lines(session, "")], choice=choice)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from zkchat_cli.chat.runtime import AvailableModels
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm import providers
-from zkchat_cli.slash.base import Choice, ChoiceOption, CommandResult, Topic, declare_command
+from zkchat_cli.slash.base import ChoiceOption, CommandResult, ListQuestion, Topic, declare_command
 from zkchat_cli.slash.lookups import model_text
 
 
@@ -24,7 +24,7 @@ def model(session: ZkChatSession, argument: str) -> CommandResult | str:
         for offer in offers
         for name in offer.names
     ]
-    choice = Choice(
+    choice = ListQuestion(
         f"Model, now {current}", options, lambda name: CommandResult(_switch(session, name))
     )
     return CommandResult(_describe(session, offers), choice=choice if options else None)

@@ -4,7 +4,7 @@ from contextlib import closing
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models.conversations import ConversationOverview
-from zkchat_cli.slash.base import Choice, CommandResult, Topic, declare_command
+from zkchat_cli.slash.base import CommandResult, ListQuestion, Topic, declare_command
 from zkchat_cli.slash.lookups import conversation_options, resume_conversation
 from zkchat_cli.store.port import SessionStore
 from zkchat_cli.text.numbers import parse_number
@@ -19,7 +19,7 @@ def resume(session: ZkChatSession, argument: str) -> CommandResult | str:
         if not others:
             return "There is no other conversation with these notes."
         options = conversation_options(others)
-        choice = Choice(
+        choice = ListQuestion(
             "Resume a conversation", options, lambda id_: resume_conversation(session, id_)
         )
         return CommandResult(lines=_numbered_lines(others), choice=choice)

@@ -1,7 +1,7 @@
 """Lists the stored conversations."""
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import Choice, CommandResult, Topic, declare_command
+from zkchat_cli.slash.base import CommandResult, ListQuestion, Topic, declare_command
 from zkchat_cli.slash.lookups import conversation_options, resume_conversation
 from zkchat_cli.views import stored_items
 from zkchat_cli.views.text import StyledLine
@@ -22,7 +22,7 @@ def sessions(session: ZkChatSession, argument: str) -> CommandResult | str | lis
         lines = stored_items.conversation_lines(known, session.conversation.id)
         if not lines:
             return stored_items.NO_CONVERSATIONS
-        choice = Choice(
+        choice = ListQuestion(
             "Conversations", conversation_options(known), lambda id_: _resume(session, id_)
         )
         return CommandResult(lines=lines, choice=choice)
