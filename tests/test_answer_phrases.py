@@ -91,5 +91,5 @@ def test_how_sure_an_answer_is_states_nothing_that_a_source_could_support(
     phrases: AnswerPhrases,
 ) -> None:
     for phrase in phrases.silent:
-        said = phrase.format(known="redis sentinel", missing="failover")
+        said = phrase.format(known="redis sentinel", missing="failover", day="3 May")
         assert not states_something(f"{said} Redis › Caches are emptied by hand every day")

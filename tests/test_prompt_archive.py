@@ -241,7 +241,7 @@ def test_other_formats_have_neither_prompts_nor_undone_summaries(app: AppFixture
 
 
 EXPORTED = {
-    "conversation": {"id", "vault", "title", "created_at", "updated_at", "head_id"},
+    "conversation": {"id", "vault", "title", "created_at", "updated_at", "head_id", "documents"},
     "message": {"id", "parent_id", "role", "content", "status", "timestamp", "rest", "packed"},
     "compaction": {"id", "created_at", "last_id", "undone", "packed"},
     "piece": {"body"},

@@ -9,6 +9,7 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -31,6 +32,7 @@ from zkchat_cli.memory.project import MemoryLoader
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.store.input_history import append_line
 from zkchat_cli.terminal.approval import ApprovalPrompt
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import MASK, SecretMask
 from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.edit.approval import DECLINED, approve_notes
@@ -235,7 +237,8 @@ class Turn:
             ToolCall(id=f"w{i}", name=name, arguments=arguments)
             for i, (name, arguments) in enumerate(changes)
         )
-        approve = ApprovalPrompt(self.read_answer) if self.answers else approve_notes
+        screen = Screen(StringIO(), StringIO(), color=False, err_is_terminal=False)
+        approve = ApprovalPrompt(self.read_answer, screen) if self.answers else approve_notes
         model = DeltaModel([tool_reply(*wanted), reply("Done.")])
         self.room.vault.refresh(full=True)
         session = self.room.session(
@@ -342,7 +345,7 @@ def test_a_change_of_memory_is_not_covered_by_all(
 ) -> None:
     files, change = IMPORTS[attack]
     before = tree(write_notes(vault, files))
-    turn = Turn(app, "a", "n")
+    turn = Turn(app, "all", "n")
     assert turn.make(("create_note", {"path": "New.md", "content": "x"}), change) == [
         "done",
         DECLINED.reason,

@@ -86,7 +86,15 @@ def shown_name(name: str, vault: Vault) -> str:
     """A document's name for people: a link, or a path."""
     if name.lower().endswith(NOTE_SUFFIXES) and not os.path.isabs(name):  # noqa: PTH117
         return vault.link_to(name)
-    return filesystem.short_path(name)
+    return _short_path(name)
+
+
+def _short_path(name: str) -> str:
+    """A path for a message, with its end, where the file's name is, if it is long."""
+    shown = filesystem.printable(name)
+    if len(shown) <= filesystem.MAX_SHOWN_PATH:
+        return shown
+    return f"…{shown[1 - filesystem.MAX_SHOWN_PATH :]}"
 
 
 def find_document(written: str, roots: ImportRoots) -> str:
@@ -127,17 +135,16 @@ def read_document(
     is_outside = os.path.isabs(name)  # noqa: PTH117
     if is_outside and not takes_outside:
         raise VaultError(
-            f"{filesystem.short_path(name)} is outside the notes, and this conversation is on a "
-            "server",
+            f"{_short_path(name)} is outside the notes, and this conversation is on a server",
             "Copy the file into the vault.",
         )
     file = Path(name) if is_outside else filesystem.resolve_inside(vault.root, name)
     if not file.is_file():
-        raise VaultError(f"the added document {filesystem.short_path(name)} is gone", "")
+        raise VaultError(f"the added document {_short_path(name)} is gone", "")
     imported = read_file(file, file.parent if is_outside else vault.root, vault)
     if imported.image is not None or imported.problem is not None:
         raise VaultError(
-            f"{filesystem.short_path(name)} is a picture, and only text can be added",
+            f"{_short_path(name)} is a picture, and only text can be added",
             f"To send it with one message, write @{name} in it.",
         )
     chunks = imported.chunks
