@@ -17,7 +17,7 @@ from model_server import (
     openai_text,
     sse,
 )
-from terminal_screen import CTRL_C, TAB, Chat, stored_conversations
+from terminal_screen import CTRL_C, ENTER, ESCAPE, TAB, Chat, stored_conversations
 
 KEY = "sk-this-is-a-secret-4711"
 
@@ -169,10 +169,12 @@ def test_the_model_is_changed_in_the_middle_of_a_conversation(
 ) -> None:
     with Chat(zkchat, "--model", "openai/tiny", columns=100) as chat:
         chat.ask("What is a filter?", "which tasks you want.")
-        chat.ask("/model", "openai/tiny, context window 8,192 tokens (the server's list of models)")
-        assert all(
-            name in chat.everything() for name in ("openai/large", "ollama/qwen3:8b", "offline")
-        )
+        chat.type("/model" + ENTER)
+        chat.wait_for("openai/tiny, context window 8,192 tokens (the server's list of models)")
+        for name in ("openai/large", "ollama/qwen3:8b", "offline"):
+            chat.wait_for(name)
+        chat.type(ESCAPE)
+        chat.wait_for("nothing chosen")
         chat.wait_for_prompt()
         listed = chat.everything().count("ollama/qwen3:8b")
         chat.type("/model qw")

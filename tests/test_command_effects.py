@@ -17,7 +17,7 @@ from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
-from zkchat_cli.slash.base import CommandResult, NoteToOpen
+from zkchat_cli.slash.base import CommandResult, ListQuestion, NoteToOpen
 from zkchat_cli.terminal import command_runner, job_control
 from zkchat_cli.terminal.clipboard import copy_text
 from zkchat_cli.terminal.screen import Screen
@@ -198,8 +198,14 @@ class Hands:
     next_input: str = ""
     turn_is_running: bool = False
 
+    # No command of these tests opens a list
+    can_choose: bool = False
+
     def read_answer(self, question: str, choices: str) -> str:
         raise AssertionError(f"asked {question} [{choices}]")
+
+    def choose(self, choice: ListQuestion) -> str | None:
+        raise AssertionError(f"asked to choose: {choice.title}")
 
     def carry_out(self, outcome: CommandResult) -> str:
         command_runner.carry_out(lambda: outcome, self, nullcontext)

@@ -61,13 +61,14 @@ class ChoiceOption(NamedTuple):
 
 
 class ListQuestion(NamedTuple):
-    """A list to choose from, and the action to run with the chosen value. Where nobody can choose,
-    the result's text and lines are shown instead.
+    """A list to choose from, below a `note`, and the action to run with the chosen value. Where
+    nobody can choose, the result's text and lines are shown instead.
     """
 
     title: str
     options: "Sequence[ChoiceOption]"
     run: "Callable[[str], CommandResult]"
+    note: "Sequence[StyledLine]" = ()
 
 
 class NoteToOpen(NamedTuple):

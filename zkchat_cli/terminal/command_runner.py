@@ -308,10 +308,11 @@ def _print_related(session: ZkChatSession, screen: Screen) -> None:
 
 
 def print_result(result: CommandResult, screen: Screen) -> None:
-    """Print the text and the lines of a command's result, laid out for the width of the screen; not
-    those that a list to choose from replaces.
+    """Print the text and the lines of a command's result, laid out for the width of the screen; for
+    a list to choose from the note above it, because it replaces them.
     """
     if result.choice is not None:
+        screen.show(result.choice.note)
         return
     if result.text:
         screen.print(result.text)

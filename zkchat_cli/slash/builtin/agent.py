@@ -30,20 +30,22 @@ def agent(session: ZkChatSession, argument: str) -> CommandResult:
     if active is not None:
         options.append(ChoiceOption(NO_AGENT, NO_AGENT, "no agent"))
     title = f"Agent, now {active.name if active is not None else NO_AGENT}"
-    choice = ListQuestion(title, options, lambda name: _switch(session, name)) if options else None
-    return CommandResult(lines=[*_agent_lines(session, "")], choice=choice)
+    note = [*_active_lines(session, is_switched=False)]
+    choice = ListQuestion(title, options, lambda name: _switch(session, name), note)
+    lines = [*note, _others_line(session)]
+    return CommandResult(lines=lines, choice=choice if options else None)
 
 
 def _switch(session: ZkChatSession, name: str) -> CommandResult:
     session.runtimes.use_agent(name.removeprefix("@"))
     session.runtimes.prepare()
-    return CommandResult(lines=[*_agent_lines(session, name)])
+    return CommandResult(lines=[*_active_lines(session, is_switched=True)])
 
 
-def _agent_lines(session: ZkChatSession, argument: str) -> Lines:
-    """The active agent with its tools; without an argument the others, too."""
+def _active_lines(session: ZkChatSession, *, is_switched: bool) -> Lines:
+    """The active agent with its tools."""
     runtime = session.runtime
-    yield _title_line(session, is_switched=bool(argument))
+    yield _title_line(session, is_switched=is_switched)
     yield styled_line(f"  model {model_text(runtime)}; strategy {runtime.strategy.name}")
     available = [tool.name for tool in runtime.tools]
     yield styled_line(f"  tools: {', '.join(available) or 'none'}")
@@ -55,8 +57,6 @@ def _agent_lines(session: ZkChatSession, argument: str) -> Lines:
         yield styled_line(
             f"  not available with this model, or only with --unsafe: {', '.join(missing)}", "dim"
         )
-    if not argument:
-        yield _others_line(session)
 
 
 def _title_line(session: ZkChatSession, *, is_switched: bool) -> StyledLine:

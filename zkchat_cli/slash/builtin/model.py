@@ -7,6 +7,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm import providers
 from zkchat_cli.slash.base import ChoiceOption, CommandResult, ListQuestion, Topic, declare_command
 from zkchat_cli.slash.lookups import model_text
+from zkchat_cli.views.text import styled_line
 
 
 def model(session: ZkChatSession, argument: str) -> CommandResult | str:
@@ -24,8 +25,9 @@ def model(session: ZkChatSession, argument: str) -> CommandResult | str:
         for offer in offers
         for name in offer.names
     ]
+    note = [styled_line(model_text(session.runtime)), *map(styled_line, _problems(offers))]
     choice = ListQuestion(
-        f"Model, now {current}", options, lambda name: CommandResult(_switch(session, name))
+        f"Model, now {current}", options, lambda name: CommandResult(_switch(session, name)), note
     )
     return CommandResult(_describe(session, offers), choice=choice if options else None)
 
@@ -60,7 +62,7 @@ def _describe(session: ZkChatSession, offers: Sequence[AvailableModels]) -> str:
     lines = [model_text(session.runtime), "Available:"]
     for offer in offers:
         lines += [f"  {name}" for name in offer.names]
-    lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
+    lines += _problems(offers)
     with_server: list[str] = []
     for name in providers.names():
         provider = providers.provider(name)
@@ -68,6 +70,11 @@ def _describe(session: ZkChatSession, offers: Sequence[AvailableModels]) -> str:
             with_server.append(name)
     lines.append(f"/model PROVIDER/NAME switches to another; providers: {', '.join(with_server)}.")
     return "\n".join(lines)
+
+
+def _problems(offers: Sequence[AvailableModels]) -> list[str]:
+    """Why the models of some providers are not known, a line each."""
+    return [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
 
 
 def _model_names(session: ZkChatSession) -> list[str]:

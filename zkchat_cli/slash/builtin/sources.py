@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.citations.outdated import mark_outdated
+from zkchat_cli.citations.outdated_citations import mark_outdated
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references import provenance
