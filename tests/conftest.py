@@ -308,6 +308,16 @@ def zkchat(vault: Path, tmp_path: Path) -> Program:
     return Program(vault, tmp_path / "home")
 
 
+@pytest.fixture
+def on_server(zkchat: Program, postgres: PostgresServer) -> Program:
+    """zkchat with its conversations on the server, as a user who has none yet."""
+    zkchat.env |= {
+        "ZKCHAT_STORE__URL": postgres.url(),
+        "ZKCHAT_STORE__USER": postgres.new_user(),
+    }
+    return zkchat
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Real servers are called only by `pytest -m real`."""
     return True if collection_path.name == "real" and "real" not in config.option.markexpr else None

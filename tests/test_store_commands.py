@@ -26,16 +26,6 @@ from zkchat_cli.store.sqlite.chat_session_store import ChatSessionStore
 from zkchat_cli.store.store_copy import copy_conversations, copy_facts
 
 
-@pytest.fixture
-def on_server(zkchat: Program, postgres: PostgresServer) -> Program:
-    """zkchat with its conversations on the server, as a user who has none yet."""
-    zkchat.env |= {
-        "ZKCHAT_STORE__URL": postgres.url(),
-        "ZKCHAT_STORE__USER": postgres.new_user(),
-    }
-    return zkchat
-
-
 def test_a_conversation_on_the_server_is_asked_continued_listed_and_searched(
     on_server: Program,
 ) -> None:

@@ -1,22 +1,11 @@
 """One conversation in two chats at terminals, as on two machines with one PostgreSQL server."""
 
-import pytest
 from conftest import Program
 from postgres_server import PostgresServer
 from terminal_screen import Chat
 
 FIRST = "What is a filter?"
 SECOND = "How are filters joined?"
-
-
-@pytest.fixture
-def on_server(zkchat: Program, postgres: PostgresServer) -> Program:
-    """zkchat with its conversations on the server, as a user who has none yet."""
-    zkchat.env |= {
-        "ZKCHAT_STORE__URL": postgres.url(),
-        "ZKCHAT_STORE__USER": postgres.new_user(),
-    }
-    return zkchat
 
 
 def test_a_message_of_another_chat_appears_and_the_chat_continues_after_it(

@@ -12,7 +12,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import TurnInProgress, count_thinking
-from zkchat_cli.citations.outdated import mark_outdated
+from zkchat_cli.citations.outdated_citations import mark_outdated
 from zkchat_cli.citations.sources import CitableSources
 from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.context.prompt_messages import sent_images

@@ -29,6 +29,5 @@ def mark_outdated_quotations(
 
 
 def _changed_sources(stamp: Stamp, read_note: ReadNote) -> dict[str | None, str]:
-    day = stamp.at[: len("2026-11-30")]
     changed = (source.path for source in stamp.sources if source_change(source, read_note))
-    return dict.fromkeys(changed, f"changed since the stamp of {day}")
+    return dict.fromkeys(changed, f"changed since the stamp of {stamp.day}")

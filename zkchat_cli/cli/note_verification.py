@@ -100,8 +100,8 @@ def checked_lines(
         why = "not every quotation holds" if checked.quotations else "it quotes nothing"
         yield styled_line(f"Not stamped: {why}", "red")
     elif checked.stamp is not None and not checked.is_as_stamped:
-        day = checked.stamp.at[: len("2026-11-30")]
-        yield styled_line(f"The text has changed since it was stamped on {day}", "yellow")
+        said = f"The text has changed since it was stamped on {checked.stamp.day}"
+        yield styled_line(said, "yellow")
 
 
 def checked_document(checked: CheckedNote, written: Stamp | None) -> dict[str, Any]:

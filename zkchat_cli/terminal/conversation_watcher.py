@@ -69,8 +69,10 @@ class ConversationWatcher:
         """Show in the toolbar how many turns the server does not have."""
         with suppress(StoreError):
             waiting = session.store.waiting_turns
-            refused = ", refused" if session.store.refusal is not None else ""
-            self._chat.show_waiting(f"{plural(waiting, 'turn')} kept here{refused}" * bool(waiting))
+            shown = f"{plural(waiting, 'turn')} kept here" if waiting else ""
+            if waiting and session.store.refusal is not None:
+                shown += ", refused"
+            self._chat.show_waiting(shown)
 
     def _watch_conversation(self, session: "ZkChatSession") -> "ConversationWatch | None":
         """The watch of the conversation that is open now."""

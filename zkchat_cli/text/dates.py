@@ -103,10 +103,19 @@ class Period(NamedTuple):
         return Period(max(self.first, other.first), min(self.last, other.last))
 
 
-def find_period(text: str, today: date) -> tuple[Period, str, str] | None:
-    """The period that a question names, the words of it, and the text without them; None if it
-    names none. "Due today" is about a subject: a date of the present counts only if hardly a word
-    is left, a figure only in a short question.
+class NamedPeriod(NamedTuple):
+    """A period that a text names, the words of it, and the text without them."""
+
+    period: Period
+    words: str
+    rest: str
+
+
+def find_period(text: str, today: date) -> NamedPeriod | None:
+    """The period that a question names; None if it names none.
+
+    "Due today" is about a subject: a date of the present counts only if hardly a word is left, a
+    figure only in a short question.
     """
     periods: list[Period] = []
     matches: list[re.Match[str]] = []
@@ -127,7 +136,7 @@ def find_period(text: str, today: date) -> tuple[Period, str, str] | None:
     for match in reversed(matches):
         rest = rest[: match.start()] + rest[match.end() :]
     words = " ".join(match[0] for match in matches)
-    return _whole_period(periods), words, " ".join(rest.split())
+    return NamedPeriod(_whole_period(periods), words, " ".join(rest.split()))
 
 
 def _is_bare(match: re.Match[str]) -> bool:

@@ -132,8 +132,8 @@ class NoteCatalog:
         from zkchat_cli.vault.search.query import read_date
 
         phrase = find_period(written, self._today())
-        if phrase is not None and not phrase[2]:
-            return phrase[0]
+        if phrase is not None and not phrase.rest:
+            return phrase.period
         return read_date(name, written, self._today())
 
     def _refuse_unknown_folder(self, written: str, folder: str) -> None:

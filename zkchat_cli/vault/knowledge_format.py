@@ -56,6 +56,11 @@ class Stamp(NamedTuple):
     text_digest: str
     sources: tuple[StampedSource, ...]
 
+    @property
+    def day(self) -> str:
+        """The day on which it was written, `2026-11-30`."""
+        return self.at.partition("T")[0]
+
 
 class TrustFields(NamedTuple):
     """What front matter says about trust; what is missing or no such value is None."""

@@ -46,7 +46,7 @@ class WantedDay(NamedTuple):
 def is_about_day(question: AnalyzedQuestion) -> bool:
     """Whether a question asks what was on a single day."""
     found = find_period(question.dates, _ANY_DAY) if question.dates else None
-    return found is not None and found[0].first == found[0].last
+    return found is not None and found.period.first == found.period.last
 
 
 def day_calls(question: AnalyzedQuestion, turn: AskedTurn) -> list[WantedCall]:
@@ -83,7 +83,7 @@ def answer_about_day(
 
 def _without_dates(text: str) -> str:
     found = find_period(text, _ANY_DAY)
-    return found[2] if found else text
+    return found.rest if found else text
 
 
 def _wanted_day(question: AnalyzedQuestion, documents: Sequence[dict[str, str]]) -> WantedDay:
@@ -94,7 +94,7 @@ def _wanted_day(question: AnalyzedQuestion, documents: Sequence[dict[str, str]])
         if leading := read_leading(str(document.get("date", ""))):
             return WantedDay(leading[0].period.first, has_year=True)
     found = find_period(question.dates, _ANY_DAY)
-    day = found[0].first if found else _ANY_DAY
+    day = found.period.first if found else _ANY_DAY
     return WantedDay(day, has_year=str(day.year) in question.dates)
 
 
@@ -104,7 +104,7 @@ def _is_of_day(quote: RankedQuote, wanted: WantedDay) -> bool:
         if any(wanted.is_in(reading.period) for reading in read_leading(name)):
             return True
     found = find_period(quote.text, _ANY_DAY)
-    return found is not None and wanted.is_in(found[0])
+    return found is not None and wanted.is_in(found.period)
 
 
 def _quote_day(

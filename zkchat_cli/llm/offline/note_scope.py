@@ -221,13 +221,12 @@ def _take_dates(text: str, found: dict[str, object]) -> str:
         found["dates"] = text
         return ""
     for variant in _date_variants(text):
-        period = find_period(variant, _ANY_DAY)
-        if period is None:
+        named = find_period(variant, _ANY_DAY)
+        if named is None:
             continue
-        _, dates, rest = period
-        if variant.startswith(dates) or variant.endswith(dates):
-            found["dates"] = dates
-            return _DATE_JOINT.sub("", rest)
+        if variant.startswith(named.words) or variant.endswith(named.words):
+            found["dates"] = named.words
+            return _DATE_JOINT.sub("", named.rest)
     return text
 
 

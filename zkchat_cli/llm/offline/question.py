@@ -147,11 +147,12 @@ class _MessageWords(NamedTuple):
 def _words_of(message: str) -> _MessageWords:
     text = _remove_links(message)
     names = " ".join(_document_name(link) for link in _LINK.finditer(message))
-    period = find_period(text, _ANY_DAY)
+    named = find_period(text, _ANY_DAY)
     dates = ""
     undated = text
-    if period is not None:
-        _, dates, undated = period
+    if named is not None:
+        dates = named.words
+        undated = named.rest
     return _MessageWords(
         text,
         frozenset(content_terms(names)),

@@ -130,12 +130,11 @@ def parse_query(text: str, today: date | None = None) -> SearchQuery:
     dated = find_period(text, today)
     if dated is None:
         return query
-    period, _, rest = dated
-    found = _parse(rest, today)._replace(period=period, undated=query)
-    if not is_all_stopwords(rest):
+    found = _parse(dated.rest, today)._replace(period=dated.period, undated=query)
+    if not is_all_stopwords(dated.rest):
         return found
     # "what did I do yesterday" is about nothing else
-    undated = None if words.terms(rest) else query
+    undated = None if words.terms(dated.rest) else query
     return found._replace(words=(), order=(), undated=undated)
 
 
