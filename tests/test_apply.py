@@ -1,5 +1,6 @@
 """`/apply`: the change of notes that an answer proposes, in each form; and taking it back."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,48 @@ def test_the_hunks_are_asked_about_and_one_undo_takes_all_back(
         chat.say("/undo notes")
         chat.wait_for("1 note changed.")
         assert note.read_text() == NOTE
+
+
+def test_the_model_is_told_which_hunks_were_taken(zkchat: Program, script: Script) -> None:
+    plan(zkchat)
+    model = script({"text": DIFF}, {"text": "Well."}, {"text": "Bye."})
+    with Chat(zkchat, "--model", model, columns=200) as chat:
+        chat.ask("Change it!", "+Third.")
+        chat.say("/apply")
+        for key, number in (("n", 1), ("y", 2)):
+            chat.wait_for(f"({number}/2) apply the answer to Plan.md?")
+            chat.type(key)
+            chat.enter()
+        chat.wait_for("Changed Plan.md (1 of 2 hunks)")
+        chat.ask("And [[Compost]]?", "Well.")
+        chat.say("/undo notes")
+        chat.wait_for("1 note changed.")
+        chat.ask("Thanks.", "Bye.")
+    messages = zkchat("context", "export", "--format", "json").json["messages"]
+    _, told, after_undo = [each["content"] for each in messages if each["role"] == "user"]
+    report = {
+        "taken": ["Plan.md, line 10: Third."],
+        "declined_by_the_user": ["Plan.md, line 6: First."],
+    }
+    line = f"[/apply: Plan.md was changed, 1 of 2 hunks: {json.dumps(report)}]"
+    # The document that the user names is the only one
+    assert told.startswith("And [[Compost]]?")
+    assert line in told
+    assert "[/undo notes: the user took back: apply the answer to Plan.md]" in after_undo
+    assert "[/apply" not in after_undo.partition("took back")[0]
+
+
+def test_the_model_is_told_once_of_a_whole_change(zkchat: Program, script: Script) -> None:
+    plan(zkchat)
+    model = script({"text": DIFF}, {"text": "More."}, {"text": "Bye."})
+    zkchat("chat", "--model", model, stdin="Change it!\n/apply --yes\nMore!\nWell?\n")
+    messages = zkchat("context", "export", "--format", "json").json["messages"]
+    contents = [each["content"] for each in messages if each["role"] == "user"]
+    assert contents == [
+        "Change it!",
+        "More!\n\n[/apply: Plan.md was changed as you proposed]",
+        "Well?",
+    ]
 
 
 def test_the_changes_of_one_turn_are_taken_back_together_unless_edited_since(

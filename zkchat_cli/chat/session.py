@@ -135,7 +135,8 @@ class ZkChatSession:
         turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         self._turn = turn
         collaborators = (self._state, self._prompts, self._recorder, self._messages)
-        runner = TurnRunner(self.services, *collaborators, turn, user_input)
+        told = self._state.remarks.add_to(user_input, runtime.model)
+        runner = TurnRunner(self.services, *collaborators, turn, told)
         self._summarizer.pause()
         try:
             with turn.timer("prepare"):
@@ -221,9 +222,7 @@ class ZkChatSession:
 
     @property
     def usage(self) -> ContextUsage:
-        """The figures of `prompt()`, which the toolbar, the window and editors show between two
-        turns, at a lower cost than building it.
-        """
+        """The figures of `prompt()` between two turns, at a lower cost than building it."""
         runtime, current = self._next_message(None)
         return self._prompts.build(runtime, current, compacts_first=self._compacts(runtime)).usage
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
+from zkchat_cli.chat.remarks import Remarks
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.turns import TurnHistory, make_turns
 from zkchat_cli.errors import ConversationExists, StoreError
@@ -70,6 +71,8 @@ class ConversationState:
         self._turns_lock = threading.RLock()
         # The heads that undo left, the newest last; the next question clears them
         self._undone_heads: list[str] = []
+        # What the next model is told below the user's words
+        self.remarks = Remarks()
         self._load()
 
     def _load(self) -> None:

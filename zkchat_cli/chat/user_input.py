@@ -63,6 +63,16 @@ class UserInput(NamedTuple):
         mention = parse_agent_mention(text) if begins_as_typed else None
         return cls(text, typed, mention)
 
+    def with_remark(self, remark: str) -> "UserInput":
+        """The input with a remark of zkchat below its text: the model reads it; documents and
+        passages are looked for in the user's words only.
+        """
+        return self._replace(
+            text=f"{self.text}\n\n{remark}",
+            typed=self.text if self.typed is None else self.typed,
+            searched=self.searched or self.text,
+        )
+
     @classmethod
     def of_question(cls, question: ZkChatMessage) -> "UserInput":
         """The input of an earlier question: it may import the files that it named, and no

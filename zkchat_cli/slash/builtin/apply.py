@@ -1,5 +1,6 @@
 """Makes the change of notes that the last answer proposes."""
 
+import json
 from collections.abc import Sequence
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -15,6 +16,8 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 YES = "--yes"
 MAX_NAME = 100
+# Notes of a change that are named
+MOST_NAMED = 5
 _FORMS = (
     "It needs a block ```diff, or one with the whole text of the note; ask for it: "
     "“Show the change as a diff.”"
@@ -106,18 +109,34 @@ def _change_note(session: ZkChatSession, name: str, edits: Sequence[ProposedEdit
 
 
 def _make(session: ZkChatSession, change: Change, decision: Decision) -> str:
-    """Make what was approved, and say what was made."""
+    """Make what was approved, tell the model, and say what was made."""
     if not decision.allowed:
+        session.state.remarks.add(f"[/apply: {decision.reason}]")
         return decision.reason[:1].upper() + decision.reason[1:]
     made = decision.change_to_make(change)
     report = session.vault.editor.apply(made)
     if report is not None:
         session.apply_scan(report)
-    names = ", ".join(file.new_path for file in made.files[:5])
-    if len(made.files) > 5:
+    names = ", ".join(file.new_path for file in made.files[:MOST_NAMED])
+    if len(made.files) > MOST_NAMED:
         names = plural(len(made.files), "note")
     part = f" ({decision.told})" if decision.told else ""
+    session.state.remarks.add(_remark(made, decision))
     return f"Changed {names}{part}; /undo notes takes it back."
+
+
+def _remark(made: Change, decision: Decision) -> str:
+    """What the model is told: `[/apply: Plan.md was changed as you proposed]`, or, of a part, the
+    hunks that were taken, edited and declined.
+    """
+    paths = ", ".join(file.new_path for file in made.files[:MOST_NAMED])
+    if len(made.files) > MOST_NAMED:
+        paths += f" and {len(made.files) - MOST_NAMED} more"
+    was = "was" if len(made.files) == 1 else "were"
+    if not decision.told:
+        return f"[/apply: {paths} {was} changed as you proposed]"
+    report = json.dumps(dict(decision.report), ensure_ascii=False)
+    return f"[/apply: {paths} {was} changed, {decision.told}: {report}]"
 
 
 def _note_names(session: ZkChatSession) -> Sequence[str]:

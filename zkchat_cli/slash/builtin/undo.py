@@ -62,6 +62,7 @@ def _undo_change(session: ZkChatSession) -> str:
         session.apply_scan(report)
     notes = plural(len(undone.change.files), "note")
     what = undone.change.summary.removeprefix("take back: ")
+    session.state.remarks.add(f"[/undo notes: the user took back: {what}]")
     return f"Taken back: {what}. {notes} changed. {undone.change.note}".strip()
 
 
