@@ -264,6 +264,11 @@ def test_a_stale_source_is_told_beside_its_verdict(app: AppFixture) -> None:
     assert "✓ [[Compost]] (deprecated)" in slash_output("/sources", session)
     [stored] = app.reopen(session).history[-1].citations
     assert stored.outdated == "stale since 2025-05-08"
+    # As it was when the answer was given
+    for format_ in ("md", "html"):
+        file = app.vault.root / f"talk.{format_}"
+        slash_output(f"/export {format_} {file}", session)
+        assert "(stale since 2025-05-08)" in file.read_text()
 
 
 def test_the_command_stamps_a_note_and_tells_of_changes_since(zkchat: Program) -> None:

@@ -54,7 +54,8 @@ def _footnote_style(name: _notes.LinkName) -> _notes.FootnoteStyle:
             path = citation.relative_path
             if path:
                 link = write_link(path, name(path), citation.heading)
-                return f"{link} {base.format_location(citation)}"
+                outdated = f" ({citation.outdated})" if citation.outdated else ""
+                return f"{link} {base.format_location(citation)}{outdated}"
         return f"*missing: {base.NO_SOURCE}*"
 
     return _notes.FootnoteStyle(lambda number, _: str(number), write_source)

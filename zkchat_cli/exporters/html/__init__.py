@@ -240,6 +240,7 @@ class _SourceList:
             mark_ids=self._mark_ids[number],
             quotes=quotes,
             unsupported=any(each.is_unsupported for each in citations),
+            outdated=next((each.outdated for each in citations if each.outdated), None),
             excerpt=excerpt,
         )
 
