@@ -31,6 +31,8 @@ class ParsedNote:
     front_matter: FrontMatter
     # The formats of the names of daily notes
     formats: tuple[MomentFormat, ...] = ()
+    # Whether another file in the vault has the same name
+    shares_name: bool = False
 
     @cached_property
     def markup(self) -> "Markup":
@@ -71,14 +73,14 @@ class ParsedNote:
     @cached_property
     def other_names(self) -> tuple[str, ...]:
         """The names it is found by besides its title: its aliases, and the names of its file and
-        its folder if the title is another, or the file is called like many.
+        its folder if the title is another, or the file is called like others.
         """
         names = [*self.aliases, *self.page_names]
         file_name = note_name(self.relative_path)
         is_titled = fold_name(self.title) != fold_name(file_name)
         if is_titled:
             names.append(file_name)
-        if is_titled or fold_name(file_name) in _COMMON_NAMES:
+        if is_titled or self.shares_name or fold_name(file_name) in _COMMON_NAMES:
             names.append(self.relative_path.rpartition("/")[0].rpartition("/")[2])
         return tuple(dict.fromkeys(filter(None, names)))
 

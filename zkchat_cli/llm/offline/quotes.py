@@ -1,7 +1,9 @@
 """The passages of excerpts as quotes: what a reader sees of each, and the words in it. Pure."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline import passages
@@ -56,9 +58,11 @@ class RankedQuote(NamedTuple):
     text: str
     # The words of the text as they are compared (see `comparable_words`)
     words: frozenset[str]
-    # The words of the title, the headings and the label above it
+    # The words of the names of its note, of the headings and of the label above it
     above: frozenset[str] = frozenset()
     value: float = 1.0
+    # The folder of its note if others have the title, too: "Cook" says nothing
+    folder: str = ""
     # Whether it is the label of code: with the code it is complete, although it ends with a colon
     has_code: bool = False
     # Whether it or a heading above it has a rare word of the question, or a similar meaning
@@ -105,8 +109,11 @@ class RankedQuote(NamedTuple):
 
     @property
     def section(self) -> tuple[str, ...]:
-        """The title of the note, and the innermost heading above it."""
-        return tuple(dict.fromkeys((self.excerpt.title, *self.passage.headings[-1:])))
+        """The title of the note, with its folder if others have the title, too, and the innermost
+        heading above it.
+        """
+        names = (self.folder, self.excerpt.title, *self.passage.headings[-1:])
+        return tuple(dict.fromkeys(filter(None, names)))
 
 
 def find_quotes(
@@ -114,7 +121,11 @@ def find_quotes(
 ) -> list[RankedQuote]:
     """All passages of the excerpts that can be quoted, in their order, not valued yet."""
     found = []
+    excerpts = list(excerpts)
+    shared = _shared_titles(excerpts)
     for excerpt in excerpts:
+        folder = _folder_of(excerpt) if excerpt.title in shared else ""
+        file_name = PurePosixPath(excerpt.path).stem
         words_of_headings: dict[tuple[str, ...], frozenset[str]] = {}
         chunk = quotable_chunk(excerpt.text)
         source = excerpt.as_code or excerpt.text
@@ -123,7 +134,7 @@ def find_quotes(
             text = render_passage(passage, chunk)
             if text is None:
                 continue
-            names = (excerpt.title, *passage.headings)
+            names = (folder, file_name, excerpt.title, *passage.headings)
             if names not in words_of_headings:
                 words_of_headings[names] = comparable_words(" ".join(names), languages)
             found.append(
@@ -135,9 +146,21 @@ def find_quotes(
                     text=text,
                     words=comparable_words(text, languages),
                     above=words_of_headings[names] | comparable_words(passage.label, languages),
+                    folder=folder,
                 )
             )
     return found
+
+
+def _shared_titles(excerpts: Iterable[QuoteSource]) -> frozenset[str]:
+    """The titles that several of the notes have."""
+    titles = {each.path: each.title for each in excerpts}
+    counts = Counter(titles.values())
+    return frozenset(title for title, count in counts.items() if count > 1)
+
+
+def _folder_of(excerpt: QuoteSource) -> str:
+    return PurePosixPath(excerpt.path).parent.name
 
 
 def mark_labels_of_code(quotes: Sequence[RankedQuote]) -> list[RankedQuote]:

@@ -4,7 +4,9 @@ Notes are indexed oldest change first, so that chunk ids ascend with time: searc
 of equal chunks.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -54,6 +56,9 @@ def refresh(
     with index.update(files, anew=anew) as update:
         known = update.known_notes()
         paths = _changed_paths(files, known)
+        shared = _shared_names(files.stamps) if paths else frozenset()
+        sharing = _newly_sharing(shared, files, known)
+        paths = list(dict.fromkeys((*paths, *sharing)))
         for done, path in enumerate(paths):
             if progress:
                 progress(done, len(paths))
@@ -61,18 +66,41 @@ def refresh(
             old = known.get(path)
             if old is None:
                 added += 1
-            elif old.digest == note.digest:
+            elif old.digest == note.digest and path not in sharing:
                 update.restamp_note(path, files.stamps[path])
                 continue
-            else:
+            elif old.digest != note.digest:
                 changed += 1
-            update.put_note(_content(path, files.stamps[path], note, formats))
+            content = _content(path, files.stamps[path], note, formats)
+            parsed = replace(content.parsed, shares_name=_name_of(path) in shared)
+            update.put_note(content._replace(parsed=parsed))
         if progress:
             progress(len(paths), len(paths))
         gone = [path for path in known if path not in files.stamps]
         for path in gone:
             update.remove_note(path)
     return Changes(added, changed, len(gone))
+
+
+def _name_of(path: str) -> str:
+    """The name of a file, to compare; folding it would take a second for 100,000 files."""
+    return path.rpartition("/")[2].lower()
+
+
+def _shared_names(paths: Iterable[str]) -> frozenset[str]:
+    """The folded names that several of these files have; their folders tell them apart."""
+    counts = Counter(map(_name_of, paths))
+    return frozenset(name for name, count in counts.items() if count > 1)
+
+
+def _newly_sharing(
+    shared: frozenset[str], files: VaultFiles, known: Mapping[str, KnownNote]
+) -> dict[str, None]:
+    """The known notes that had a name of their own until now."""
+    new = shared - _shared_names(known) if shared else shared
+    if not new:
+        return {}
+    return {path: None for path in known if _name_of(path) in new and path in files.stamps}
 
 
 def _changed_paths(files: VaultFiles, known: Mapping[str, KnownNote]) -> list[str]:
