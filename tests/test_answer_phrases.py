@@ -8,12 +8,19 @@ from factories import prompt_message
 
 from zkchat_cli.citations.cited_sentences import states_something
 from zkchat_cli.llm.offline.answer import quote_answer
-from zkchat_cli.llm.offline.named_words import phrases_of
+from zkchat_cli.llm.offline.named_words import is_noun, phrases_of
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.quotes import QuoteSource
-from zkchat_cli.text.answer_phrases import PHRASES, AnswerPhrases, language_of_question, phrases_for
+from zkchat_cli.text.answer_phrases import (
+    PHRASES,
+    AnswerPhrases,
+    language_of_question,
+    phrases_for,
+    with_marks_of,
+)
 from zkchat_cli.text.note_phrases import NOTE_PHRASES
 from zkchat_cli.text.request_phrases import REQUEST_PHRASES
+from zkchat_cli.text.words import terms
 
 GERMAN_NOTE = "Ein Komposthaufen braucht Luft und Wasser. Er darf nicht zu nass sein."
 ENGLISH_NOTE = "A compost heap needs air and water. It must not get too wet."
@@ -93,3 +100,38 @@ def test_how_sure_an_answer_is_states_nothing_that_a_source_could_support(
     for phrase in phrases.silent:
         said = phrase.format(known="redis sentinel", missing="failover", day="3 May")
         assert not states_something(f"{said} Redis › Caches are emptied by hand every day")
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("german", "- „Der Ofen ist alt.“ [1]\n- “Das „Amt“ schweigt.” [2]\n"),
+        ("french", "- «\xa0Der Ofen ist alt.\xa0» [1]\n- “Das „Amt“ schweigt.” [2]\n"),
+        ("spanish", "- «Der Ofen ist alt.» [1]\n- “Das „Amt“ schweigt.” [2]\n"),
+        ("portuguese", "- “Der Ofen ist alt.” [1]\n- “Das „Amt“ schweigt.” [2]\n"),
+    ],
+)
+def test_quotations_have_the_marks_of_the_answers_language(language: str, expected: str) -> None:
+    answer = "- “Der Ofen ist alt.” [1]\n- “Das „Amt“ schweigt.” [2]\n"
+    assert with_marks_of(language, answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "nouns"),
+    [
+        ("Wie verschlüssele ich die Festplatte?", "german", {"festplatte"}),
+        ("por que a Dora brigou com o síndico", "portuguese", {"dora", "sindico"}),
+        ("¿cuánto cuesta la leche?", "spanish", {"leche"}),
+        ("combien coûte un vol pour Rome", "french", {"vol", "rome"}),
+        ("who bought chairs", "english", {"who", "bought", "chairs"}),
+    ],
+)
+def test_a_verb_is_not_named_as_missing(question: str, language: str, nouns: set[str]) -> None:
+    found = {term for term in terms(question) if is_noun(term, question, language)}
+    assert nouns <= found
+    assert not found & {"verschlussele", "brigou", "cuesta", "coute"}
+
+
+def test_a_word_for_a_note_says_nothing_about_its_subject() -> None:
+    for message in ("Notiz Zahnarzt", "nota Zahnarzt", "fiche Zahnarzt"):
+        assert analyze_question([prompt_message("user", message)], 0).subject == {"zahnarzt"}

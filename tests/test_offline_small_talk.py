@@ -30,6 +30,11 @@ ANSWERS = ("“Earth.” [1]", "“Plants.” [2]")
             (text, "Hello! Ask me about anything in your notes.\n")
             for text in ("hi!", "Good evening and hello")
         ),
+        *(
+            (text, "Olá! Pergunte o que quiser sobre as suas notas.\n")
+            for text in ("Olá!", "oi", "Bom dia")
+        ),
+        ("Guten Tag", "Hallo! Frag mich, was du in deinen Notizen suchst.\n"),
         ("bye", "Goodbye!\n"),
         ("谢谢你！", "不客气。\n"),
         *(

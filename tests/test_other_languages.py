@@ -231,7 +231,7 @@ def test_an_answer_in_another_language_misses_no_word_of_the_question(program: P
     assert "The vaccine must be kept between two and eight degrees" in answered.out
     assert "nothing on" not in answered.out
     sure = program("ask", "¿Cuántas veces al año necesita el coche aceite nuevo?").out
-    assert sure.startswith("Según tus notas:\n\n“The automobile needs new oil")
+    assert sure.startswith("Según tus notas:\n\n«The automobile needs new oil")
     compared = program("ask", "Vergleiche Fahrzeuge und Schiffe", "--json").json
     assert compared["level"] == "most_likely"
     assert "nichts in deinen Notizen" not in compared["answer"]

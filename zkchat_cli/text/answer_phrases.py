@@ -21,6 +21,7 @@ _LONGEST_SLOT = 200
 _WORD_WEIGHT = 4
 # The name of a note says nothing about the language of the question
 _LINK = lazy_pattern(r"\[\[[^\[\]]*\]\]")
+_QUOTATION = lazy_pattern(r"(?<!\S)“([^“”„«»\n]*)”(?= \[\d)")
 _ELIDED = frozenset("cdjlmnst")
 # Words of task lists in any language
 _TODO = frozenset(("todo", "todos"))
@@ -60,6 +61,13 @@ _LETTERS = {
 """Letters and marks that few other languages have."""
 
 
+class QuotationMarks(NamedTuple):
+    """The marks around a quotation."""
+
+    opening: str
+    closing: str
+
+
 class AnswerPhrases(NamedTuple):
     """Sentences and beginnings of sentences. `{known}` and `{missing}` are words of the question,
     `{why}` is the message of an error, `{name}` a section, `{count}` a number above 0, `{day}` a
@@ -95,6 +103,13 @@ class AnswerPhrases(NamedTuple):
             self.unclear_on_day,
         )
 
+
+QUOTATION_MARKS = {
+    GERMAN: QuotationMarks("„", "“"),
+    FRENCH: QuotationMarks("«\xa0", "\xa0»"),
+    SPANISH: QuotationMarks("«", "»"),
+}
+"""The marks around quotations in an answer, where they are not those of English."""
 
 PHRASES = {
     ENGLISH: AnswerPhrases(
@@ -140,8 +155,9 @@ PHRASES = {
         from_notes="D'après vos notes :",
         from_memory="En mémoire :",
         not_sure="Je n'en suis pas sûr ; ce qui s'en approche le plus :",
-        partly="Vos notes parlent de {known}, mais ne disent rien sur {missing}. Au plus proche :",
-        nothing_on="Vos notes ne disent rien sur {missing}. Au plus proche :",
+        partly="Vos notes parlent de « {known} », mais ne disent rien sur « {missing} ». Au plus "
+        "proche :",
+        nothing_on="Vos notes ne disent rien sur « {missing} ». Au plus proche :",
         nothing_found="Aucune de vos notes n'en parle.",
         nothing_in_period="Aucune de vos notes ne date de cette période.",
         unclear_on_day="Pas de réponse claire dans vos notes du {day}. On y lit :",
@@ -195,6 +211,16 @@ PHRASES = {
     ),
 }
 """The phrases by language."""
+
+
+def with_marks_of(language: str, text: str) -> str:
+    """An answer with the quotation marks of its language around quotations with a source, unless
+    these have marks themselves.
+    """
+    marks = QUOTATION_MARKS.get(language)
+    if marks is None:
+        return text
+    return _QUOTATION.sub(lambda quoted: f"{marks.opening}{quoted[1]}{marks.closing}", text)
 
 
 def silent_pattern() -> str:

@@ -12,10 +12,12 @@ Courtesy = Literal["greeting", "farewell", "thanks", "consent"]
 MAX_COURTESY = 12
 _WORDS: dict[Courtesy, frozenset[str]] = {
     "greeting": frozenset(
-        "hi hello hey greetings hallo moin servus bonjour salut hola ciao".split()
+        "hi hello hey greetings hallo moin servus bonjour bonsoir salut hola ola oi ciao".split()
     ),
-    "farewell": frozenset("bye goodbye tschuss adios adieu".split()),
-    "thanks": frozenset("thanks thank thx ty cheers danke merci gracias grazie obrigado".split()),
+    "farewell": frozenset("bye goodbye tschuss adios adieu tchau".split()),
+    "thanks": frozenset(
+        "thanks thank thx ty cheers danke merci gracias grazie obrigado obrigada valeu".split()
+    ),
     "consent": frozenset(
         """
         ok okay cool great good nice perfect awesome wonderful excellent super fine understood
@@ -35,6 +37,11 @@ _COMPANIONS = frozenset(
 )
 """Words that a courtesy may have, too."""
 _ALLOWED = _COMPANIONS.union(*_WORDS.values())
+_TIME_OF_DAY = lazy_pattern(
+    r"(?:hallo |hola |ola |oi )?"
+    r"(?:guten (?:tag|morgen|abend)|buen[oa]s (?:dias|tardes|noches)|bo[am] (?:dia|tarde|noite))"
+)
+"""Greetings of words that greet only together, folded."""
 _CJK: tuple[tuple[Courtesy, re.Pattern[str]], ...] = (
     (
         "thanks",
@@ -61,6 +68,8 @@ def find_courtesy(text: str) -> Courtesy | None:
     for courtesy, pattern in _CJK:
         if pattern.fullmatch(bare):
             return courtesy
+    if _TIME_OF_DAY.fullmatch(" ".join(found)):
+        return "greeting"
     if "?" in text or not all(map(_is_allowed, found)):
         return None
     for courtesy, words in _WORDS.items():

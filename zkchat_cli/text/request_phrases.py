@@ -18,6 +18,7 @@ class RequestPhrases(NamedTuple):
     outline: str
     outlines: str
     both: str
+    side: str
     unknown_side: str
     side_without_room: str
     properties_of: str
@@ -50,6 +51,7 @@ REQUEST_PHRASES = {
         outline="Outline of {name}, with its key lines:",
         outlines="{notes} about {name}.",
         both="About both:",
+        side="{name}:",
         unknown_side="nothing in your notes.",
         side_without_room="no room for passages in the context window.",
         properties_of="{notes}, with their properties:",
@@ -80,6 +82,7 @@ REQUEST_PHRASES = {
         outline="Gliederung von {name} mit den Kernsätzen:",
         outlines="{notes} über {name}.",
         both="Zu beiden:",
+        side="{name}:",
         unknown_side="nichts in deinen Notizen.",
         side_without_room="kein Platz für Stellen im Kontextfenster.",
         properties_of="{notes} mit ihren Eigenschaften:",
@@ -113,6 +116,7 @@ REQUEST_PHRASES = {
         outline="Plan de {name}, avec ses phrases clés :",
         outlines="{notes} sur {name}.",
         both="Sur les deux :",
+        side="{name} :",
         unknown_side="rien dans vos notes.",
         side_without_room="plus de place pour des passages dans la fenêtre de contexte.",
         properties_of="{notes}, avec leurs propriétés :",
@@ -147,6 +151,7 @@ REQUEST_PHRASES = {
         outline="Esquema de {name}, con sus frases clave:",
         outlines="{notes} sobre {name}.",
         both="Sobre ambos:",
+        side="{name}:",
         unknown_side="nada en tus notas.",
         side_without_room="no hay sitio para pasajes en la ventana de contexto.",
         properties_of="{notes}, con sus propiedades:",
@@ -179,6 +184,7 @@ REQUEST_PHRASES = {
         outline="Estrutura de {name}, com as frases principais:",
         outlines="{notes} sobre {name}.",
         both="Sobre os dois:",
+        side="{name}:",
         unknown_side="nada nas suas notas.",
         side_without_room="sem espaço para trechos na janela de contexto.",
         properties_of="{notes}, com as suas propriedades:",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
 from zkchat_cli.llm.offline.confidence import MOST_NAMED_WORDS
-from zkchat_cli.llm.offline.named_words import as_written, is_name, phrases_of
+from zkchat_cli.llm.offline.named_words import as_written, is_name, is_noun, phrases_of
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, have_any_word
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
@@ -25,7 +25,12 @@ from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.models.reports import AnswerLevel
 from zkchat_cli.references.chunk_budget import NO_ROOM
-from zkchat_cli.text.answer_phrases import AnswerPhrases, language_of_question, phrases_for
+from zkchat_cli.text.answer_phrases import (
+    AnswerPhrases,
+    QuotationMarks,
+    language_of_question,
+    phrases_for,
+)
 from zkchat_cli.text.words import detect_languages
 
 MAX_DOCUMENTS = 3
@@ -41,13 +46,6 @@ MAX_FACTS = 2
 _FACTS_BEGIN = "<smart-memory>"
 _WORD = re.compile(r"[^ \n]*[ \n]?")
 _PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
-
-
-class QuotationMarks(NamedTuple):
-    """The marks around a quotation."""
-
-    opening: str
-    closing: str
 
 
 MARKS = QuotationMarks("“", "”")
@@ -209,11 +207,16 @@ def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: Answe
     is_short = len(question.subject) <= MOST_NAMED_WORDS
     if missing is None or not (is_short or is_name(missing, question.text)):
         return phrases.not_sure
-    if _is_in_other_language(question, ranked):
+    language = language_of_question(question.asked)
+    if _is_in_other_language(question, ranked) or not is_noun(missing, question.text, language):
         return phrases.not_sure
     named = as_written(missing, question.text)
     # "Your notes have something on 5" would say nothing
-    known = [word for word in ranked.confidence.known if not word.isdecimal()]
+    known = [
+        word
+        for word in ranked.confidence.known
+        if not word.isdecimal() and is_noun(word, question.text, language)
+    ]
     if not known or len(known) > MOST_NAMED_WORDS:
         return phrases.nothing_on.format(missing=named)
     return phrases.partly.format(known=phrases_of(known, question.text), missing=named)
@@ -283,7 +286,8 @@ def _in_quotation_marks(quote: RankedQuote) -> str:
     if quote.passage.kind == "code" and "`" not in text:
         text = f"`{text}`"
     marks = MARKS
-    if not _PAIRED_MARKS.fullmatch(text):
+    # A single flat mark would pair with that of the next quotation
+    if not _PAIRED_MARKS.fullmatch(text) or text.count('"') % 2:
         unused = (m for m in OTHER_MARKS if m.opening not in text and m.closing not in text)
         marks = next(unused, MARKS)
     return f"{marks.opening}{text}{marks.closing}"

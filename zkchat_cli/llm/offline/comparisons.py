@@ -71,10 +71,11 @@ def _format_sides(
     phrases = request_phrases(turn.asked, turn.texts)
     parts = [f"{phrases.both}\n\n{_as_list(both)}"] if both else []
     for side in sides:
+        label = phrases.side.format(name=plain_name(side.name))
         if side.quotes:
-            parts.append(f"{plain_name(side.name)}:\n\n{_as_list(side.quotes)}")
+            parts.append(f"{label}\n\n{_as_list(side.quotes)}")
         elif not both:
-            parts.append(f"{plain_name(side.name)}: {_why_missing(turn, phrases)}\n")
+            parts.append(f"{label} {_why_missing(turn, phrases)}\n")
     return "\n".join(parts)
 
 
@@ -88,12 +89,14 @@ def _compare_nearest(
     there is nothing to quote.
     """
     parts: list[str] = []
+    phrases = request_phrases(turn.asked, turn.texts)
     for name in (request.left, request.right):
         ranked = rank_passages(analyze_question([_as_message(name)], 0), found, similarities)
         complete = [quote for quote in ranked.all if quote.is_complete]
         if complete:
             quotes = select_quotes(complete, MOST_OF_A_SIDE)
-            parts.append(f"{plain_name(name)}:\n\n{_as_list(quotes)}")
+            label = phrases.side.format(name=plain_name(name))
+            parts.append(f"{label}\n\n{_as_list(quotes)}")
     if len(parts) < 2:
         return None
     not_sure = PHRASES[language_for(turn.asked, turn.texts)].not_sure

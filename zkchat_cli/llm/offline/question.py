@@ -16,9 +16,10 @@ from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.markdown.inline import WIKILINK
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
+from zkchat_cli.text.languages import language_of_query
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.word_lists import CJK_QUESTION_WORDS
+from zkchat_cli.text.word_lists import CJK_QUESTION_WORDS, FREQUENT_WORDS
 from zkchat_cli.text.words import content_terms, is_filler, language_of, stem, stopwords, terms
 
 # Only the first words of a message count: a pasted page does not make a better question
@@ -45,6 +46,10 @@ _DOCUMENT_WORDS = """
     总结 概括 摘要 概述 要点 內容 内容 總結 比较 比較 区别 區別 不同
 """.split()
 """Words of a request for a document as a whole."""
+_NOTE_WORDS = frozenset(
+    "notiz notizen zettel nota notas anotacao anotacoes apunte apuntes fiche fiches".split()
+)
+"""Words for a note in a request, which tell its language only with others ("Notiz Zahnarzt")."""
 _SUMMARY = lazy_pattern(
     r"\b(?:summar(?:y|i[sz]\w*)|overview|tl;?dr|gist|(?:key|main) points?|outline|recap)\b"
     r"|\b(?:zusammenfass\w*|fasse\b.*\bzusammen|résum\w*|resum\w+)\b"
@@ -159,14 +164,16 @@ def _words_of(message: str) -> _MessageWords:
         dates,
         undated,
         subject=_subject_words(undated),
-        language=language_of(terms(text)),
+        language=_language_of(text),
     )
 
 
 def _analyze_alone(message: str, words: _MessageWords) -> AnalyzedQuestion:
     """What a message asks without the messages before it."""
     weights = dict.fromkeys(_YEAR.findall(words.dates), FILLER_WEIGHT)
-    for word in _content_words(words.undated):
+    common = stopwords(words.language)
+    content = _content_words(words.undated)
+    for word in [each for each in content if each not in common] or content:
         # A year in the text counts as a word, and not only as the date of a note
         weights[word] = FILLER_WEIGHT if is_filler(word, words.language) else 1.0
     plain = _LINK.sub(_document_name, message)
@@ -266,9 +273,17 @@ def _subject_words(text: str, *, fillers: bool = False) -> list[str]:
     """The different words of a text without stopwords and, unless wanted, fillers of its
     language.
     """
-    language = language_of(terms(text))
+    language = _language_of(text)
     every = dict.fromkeys(word for word in _content_words(text) if word not in stopwords(language))
-    return [word for word in every if fillers or not is_filler(word, language)]
+    if fillers:
+        return list(every)
+    return [word for word in every if not is_filler(word, language) and word not in _NOTE_WORDS]
+
+
+def _language_of(text: str) -> str:
+    """The language of the stopwords and fillers of a text: "wie viel" has one stopword only."""
+    language = language_of_query(text)
+    return language if language in FREQUENT_WORDS else language_of(terms(text))
 
 
 def _without(words: Sequence[str], others: Iterable[str], language: str) -> list[str]:

@@ -190,6 +190,11 @@ def cjk_characters(word: str) -> str:
     return word if words.find_cjk(word[:1]) else ""
 
 
+def characters_of(text: str) -> set[str]:
+    """The Chinese characters of a text."""
+    return {character for word in words.terms(text) for character in cjk_characters(word)}
+
+
 def have_any_word(excerpts: Sequence[QuoteSource], wanted: Iterable[str]) -> bool:
     """Whether the excerpts, or the titles and headings above them, have one of these words in any
     form.

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from zkchat_cli.llm.offline.asked_amounts import lack_asked_amount
 from zkchat_cli.llm.offline.confidence import (
     MOST_LEADING,
     MOST_NAMED_WORDS,
@@ -36,6 +37,7 @@ from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import (
     QuoteSource,
     RankedQuote,
+    characters_of,
     cjk_characters,
     comparable_words,
     find_quotes,
@@ -201,6 +203,8 @@ def rank_passages(
         confidence = _confidence_by_meaning(question, ranked, similarity, language, similarities)
         confidence = confidence.compared_with(filter(vocabulary.has_word, question.subject))
         confidence = _without_unknown(confidence, question, vocabulary, language)
+    if lack_asked_amount(question.text, (each.quote.text for each in _leading(ranked))):
+        confidence = confidence._replace(is_answer=False)
     return RankedPassages(
         all=tuple(each.quote for each in ranked),
         on_topic=tuple(each.quote for each in ranked if each.quote.is_on_topic),
@@ -390,11 +394,6 @@ def _confidence_by_words(
     covered = max((each.covered for each in ranked), default=0.0)
     of_characters = weights.characters()
     titles = {quote.excerpt.title for quote in quotes}
-    in_title = max((of_characters.share(_characters(title)) for title in titles), default=0.0)
+    in_title = max((of_characters.share(characters_of(title)) for title in titles), default=0.0)
     is_answer = covered >= MIN_COVERAGE or in_title >= MIN_TITLE
     return Confidence(is_answer, weights.known_share > 0)
-
-
-def _characters(title: str) -> set[str]:
-    """The Chinese characters of a title."""
-    return {character for word in words.terms(title) for character in cjk_characters(word)}

@@ -40,6 +40,7 @@ from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.models.reports import RequestKind
+from zkchat_cli.text.answer_phrases import language_for, with_marks_of
 from zkchat_cli.text.patterns import lazy_pattern
 
 HANDLERS: dict[RequestKind | None, RequestHandler] = {
@@ -82,7 +83,7 @@ def answer_request(
             return
         answer = handler.answer(asked, turn, similarities)
         if answer is not None:
-            yield from _deltas(answer, asked.kind)
+            yield from _deltas(_with_marks(answer, turn), asked.kind)
             return
         if asked.may_be_lookup:
             asked = as_look_up(turn.question)
@@ -98,7 +99,8 @@ def answer_request(
     if calls:
         yield StreamFinished("tool_calls", calls=calls)
         return
-    yield from _deltas(_look_up(asked, question, turn, similarities), asked.kind)
+    answer = _look_up(asked, question, turn, similarities)
+    yield from _deltas(_with_marks(answer, turn), asked.kind)
 
 
 def _without_code(message: PromptMessage) -> PromptMessage:
@@ -140,6 +142,12 @@ def _look_up(
             facts = relevant_facts(question, turn.before)
             return OfflineAnswer(facts + refined.text, refined.level)
     return answer_from_notes(question, turn, similarities)
+
+
+def _with_marks(answer: OfflineAnswer, turn: AskedTurn) -> OfflineAnswer:
+    """The answer with the quotation marks of the language that it speaks."""
+    language = language_for(turn.asked, turn.texts)
+    return answer._replace(text=with_marks_of(language, answer.text))
 
 
 def _small_talk(messages: Sequence[PromptMessage], turn: AskedTurn) -> str | None:

@@ -14,7 +14,7 @@ _WORDS_OF_LANGUAGES = {
     GERMAN: "hallo moin servus tschuss danke klar genau prima toll guten",
     FRENCH: "bonjour salut merci adieu bonsoir beaucoup",
     SPANISH: "hola gracias vale adios buenos buenas muchas",
-    PORTUGUESE: "ola oi obrigado obrigada tchau bom",
+    PORTUGUESE: "ola oi obrigado obrigada tchau bom boa valeu",
 }
 """Words of small talk that tell its language."""
 _CJK_REPLIES: dict[Courtesy, str] = {
