@@ -28,6 +28,8 @@ from zkchat_cli.store.postgres.server_address import ServerAddress, read_address
 FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off")
 SMALL = ("shared_buffers=16MB", "max_connections=60", "autovacuum=off", "max_wal_senders=0")
 ROLES = ("tester", "alice", "bob")
+# Seconds; after a kill it reads again what had not reached the tables
+_LONGEST_START = 300
 MISSING = "PostgreSQL is not installed (Debian: apt install postgresql)"
 
 
@@ -92,7 +94,7 @@ class PostgresServer:
             cwd="/",
             start_new_session=True,
         )
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + _LONGEST_START
         while True:
             try:
                 self.admin("postgres").close()

@@ -56,8 +56,14 @@ def test_what_holds_of_every_conversation_holds_on_a_server(
 def test_a_transcript_is_reproduced_on_a_server(
     postgres: PostgresServer, tmp_path: Path, name: str
 ) -> None:
-    text = (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8")
+    text = expected(postgres, TRANSCRIPTS / f"{name}.txt")
     assert play_transcript(text, tmp_path, environment(postgres)) == text
+
+
+def expected(server: PostgresServer, file: Path) -> str:
+    """A transcript in which the store is the server."""
+    text = file.read_text(encoding="utf-8")
+    return text.replace("store      HOME/data/conversations.db", f"store      {server.url()}")
 
 
 def play_all(server: PostgresServer) -> list[str]:
@@ -65,7 +71,7 @@ def play_all(server: PostgresServer) -> list[str]:
     different: list[str] = []
     for file in transcripts():
         with tempfile.TemporaryDirectory() as folder:
-            text = file.read_text(encoding="utf-8")
+            text = expected(server, file)
             if play_transcript(text, Path(folder), environment(server)) != text:
                 different.append(file.stem)
     return different

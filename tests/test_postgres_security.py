@@ -78,6 +78,21 @@ def fill_with_secrets(store: PostgresStore) -> None:
         store.sharing.share(id_, None, may_write=may_write)
 
 
+FORGED = (
+    '{"id": "bq1", "role": "user", "content": "forged", "status": "x", "timestamp": "x", '
+    '"rest": "{}", "checksum": 1, "is_chat": true, "tokens": 1}'
+)
+SEARCHES = (
+    "SELECT string_agg(term, ' ') FROM search_vocabulary('{secret}', 100)",
+    "SELECT CASE WHEN search_count('secretbob', 9) > 0 THEN 'secretbob' END",
+    "SELECT CASE WHEN count(*) > 0 THEN 'secretbob' END"
+    " FROM search_scores('secretbob | question', '{secretbob}', '{}', 9, 9, 9)",
+    "SELECT string_agg(content, ' ') FROM"
+    " search_messages('secretbob | question', '{secretbob}', '{}', 9, NULL, NULL, true, 9)",
+)
+"""What finds the secrets, if it is their owner who asks."""
+
+
 def random_statement(choose: random.Random, seqs: list[int]) -> str:
     table = choose.choice(TABLES)
     other = choose.choice(TABLES)
@@ -99,10 +114,14 @@ def random_statement(choose: random.Random, seqs: list[int]) -> str:
         f"SELECT string_agg(t::text, ' ') FROM {table} AS t WHERE {where}",
         f"SELECT string_agg(t::text || o::text, ' ') FROM {table} AS t, {other} AS o",
         f"SELECT count(*) || max(t::text) FROM ONLY {table} AS t WHERE {where}",
-        "SELECT string_agg(term, ' ') FROM search_vocabulary('secret', 100) AS term",
-        "SELECT CASE WHEN search_count('secretbob', 9) > 0 THEN 'secretbob' END",
-        "SELECT CASE WHEN count(*) > 0 THEN 'secretbob' END"
-        " FROM search_scores('secretbob | question', ARRAY['secretbob'], 9, 9)",
+        *SEARCHES,
+        f"SELECT append_message('bob1', '[{FORGED}]', 'bq1', NULL, 'x')::text",
+        f"SELECT add_messages({seqs[0]}, 'bob', '[{FORGED}]')::text",
+        f"SELECT add_messages({seqs[0]}, me(), '[{FORGED}]')::text",
+        f"SELECT add_mentions({seq}, {seqs[0]}, 'bob', '[{{\"relative_path\": \"x\"}}]')::text",
+        f"SELECT update_message({seqs[0]}, '{FORGED}', true)::text",
+        "SELECT string_agg(number::text, ' ') FROM number_pieces('bob1', '{x}') AS number",
+        f"SELECT add_prompts({seqs[0]}, 'bob', '{{9}}', '{{x}}', '{{x}}', '{{q}}', '{{x}}')::text",
         f"SELECT string_agg(t::text, ' ') FROM {table} AS t"
         f" WHERE EXISTS (SELECT 1 FROM {other} AS o WHERE o::text = t::text)",
         f"DELETE FROM {table} AS t WHERE {where} RETURNING t::text",
@@ -181,10 +200,10 @@ def test_the_watch_for_leaks_sees_one(postgres: PostgresServer, bob: PostgresSto
     with psycopg.connect(postgres.url("bob"), autocommit=True) as client:
         client.execute("SET search_path = zkchat")
         client.execute(RUN)
-        found = client.execute(
-            "SELECT leaks FROM pg_temp.run(ARRAY['SELECT min(content) FROM message'])"
-        ).fetchone()
-    assert found != (None,)
+        statements = ["SELECT min(content) FROM message", *SEARCHES]
+        query = "SELECT leaks, done FROM pg_temp.run(%s)"
+        leaks, _ = client.execute(query, (statements,)).fetchone() or (None, 0)
+    assert leaks == statements
 
 
 def test_a_shared_conversation_is_read_and_continued_as_far_as_its_owner_says(

@@ -52,6 +52,8 @@ PEOPLE = 50
 PROCESSES = 8
 MESSAGES_IN_CONVERSATION = 100
 TURNS_IN_SESSION = 5
+# Everybody's conversations lie between those of the others, as they do where people write together
+PARTS = 10
 QUESTION_WORDS = 15
 ANSWER_WORDS = 90
 NOW = "2026-01-05T12:00:00Z"
@@ -135,17 +137,18 @@ def fill(server: PostgresServer, messages: int, texts: Texts) -> None:
         query = "SELECT pg_get_indexdef('zkchat.message_index_words'::regclass)"
         [definition] = db.execute(query).fetchone() or ("",)
         db.execute("DROP INDEX zkchat.message_index_words")
-    each = messages // PEOPLE // MESSAGES_IN_CONVERSATION
+    each = messages // PEOPLE // MESSAGES_IN_CONVERSATION // PARTS
     vocabulary = texts.vocabulary()
     with psycopg.connect(server.url("postgres")) as connection:
         # Without triggers
         connection.execute("SET session_replication_role = replica")
         connection.execute("SET search_path = zkchat")
-        for number in range(PEOPLE):
-            rows_of_person = _Copied(f"tester/{person(number)}")
-            for seq in range(number * each + 1, (number + 1) * each + 1):
+        people = [person(number) for number in range(PEOPLE)]
+        for place, who in enumerate(people * PARTS):
+            rows_of_person = _Copied(f"tester/{who}", place)
+            for seq in range(place * each + 1, (place + 1) * each + 1):
                 rows_of_person.add_conversation(seq, texts)
-            rows_of_person.copy(connection, vocabulary)
+            rows_of_person.copy(connection, vocabulary if place < PEOPLE else [])
             connection.commit()
     with server.admin() as db:
         db.execute("SET search_path = zkchat")
@@ -157,15 +160,17 @@ def fill(server: PostgresServer, messages: int, texts: Texts) -> None:
                 f"SELECT setval(pg_get_serial_sequence('{name}', 'seq'), max(seq)) FROM {name}"
             )
         db.execute("VACUUM ANALYZE")
+        # What is killed in the middle need not read all of this again
+        db.execute("CHECKPOINT")
 
 
 class _Copied:
     """The rows of one person, with what triggers would have written."""
 
-    def __init__(self, owner: str) -> None:
+    def __init__(self, owner: str, seed: int) -> None:
         self.owner = owner
         self.scope = f"'@{hashlib.md5(owner.encode()).hexdigest()}'"
-        self.dice = random.Random(owner)
+        self.dice = random.Random(seed)
         self.conversations: list[tuple[Any, ...]] = []
         self.messages: list[tuple[Any, ...]] = []
         self.words: list[tuple[Any, ...]] = []

@@ -1,14 +1,15 @@
-"""The table `conversation`. Triggers keep the figures of its messages in it (see `schema`)."""
+"""The table `conversation`. The functions that store messages keep their figures in it, and a
+trigger its checksum.
+"""
 
 from functools import partial
 from typing import Any, NamedTuple
 
 from psycopg import Cursor
 
-from zkchat_cli.errors import StoreUnwritable
+from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.models.conversations import Conversation, ConversationOverview
 from zkchat_cli.store import rows
-from zkchat_cli.store.codec import checksum
 from zkchat_cli.store.conversation_rows import (
     COLUMNS,
     MOST_LISTED,
@@ -23,21 +24,17 @@ from zkchat_cli.store.postgres.postgres_connection import PostgresDatabase, clea
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM conversation"
 # Somebody may share a conversation that the user has imported, too: the user's own comes first
 _OWN_FIRST = "ORDER BY owner = me() DESC, seq LIMIT 1"
-SEQ_OF_ID = f"(SELECT seq FROM conversation WHERE id = %s {_OWN_FIRST})"
-"""The number of a conversation by its id, for a query that does not know it yet."""
 _NEWEST_FIRST = "ORDER BY changed_at DESC, seq DESC"
 """By the server's clock (see `schema`): those of the clients may differ."""
 _LOCK = f"""
-    SELECT seq, owner, vault, head_id, title IS NOT NULL, question IS NOT NULL
-    FROM conversation WHERE id = %s {_OWN_FIRST} FOR NO KEY UPDATE
+    SELECT seq, owner, vault FROM conversation WHERE id = %s {_OWN_FIRST} FOR NO KEY UPDATE
 """
 _INSERT = """
     INSERT INTO conversation (
-        id, vault, title, created_at, updated_at, head_id, documents, checksum, changed_at
+        id, vault, title, created_at, updated_at, head_id, documents, changed_at
     ) VALUES (
         %(id)s, %(vault)s, %(title)s, %(created_at)s, %(updated_at)s, %(head_id)s,
-        %(documents)s, %(checksum)s,
-        least(zkchat_time(%(updated_at)s), clock_timestamp())
+        %(documents)s, least(zkchat_time(%(updated_at)s), clock_timestamp())
     )
 """
 
@@ -67,13 +64,10 @@ def find_row(db: PostgresDatabase, conversation_id: str) -> ConversationRow:
 
 
 class LockedConversation(NamedTuple):
-    """Where a conversation is, and what it was when it was locked."""
+    """Where a conversation is, and the vault it belongs to."""
 
     row: ConversationRow
     vault: str
-    head_id: str | None
-    has_title: bool
-    has_question: bool
 
 
 def lock(db: PostgresDatabase, conversation_id: str) -> LockedConversation:
@@ -94,13 +88,18 @@ def read_lock(db: PostgresDatabase, conversation_id: str, asked: Cursor[Any]) ->
     """The end of `lock`."""
     found = asked.fetchone()
     if found is None:
-        row = find_row(db, conversation_id)
-        raise StoreUnwritable(
-            f"The conversation {conversation_id} of {row.owner} is shared with you to read",
-            f"Ask {row.owner} to share it with --write, or begin a conversation of your own.",
-        )
-    seq, owner, *others = found
-    return LockedConversation(ConversationRow(seq, owner), *others)
+        raise not_writable(db, conversation_id)
+    seq, owner, vault = found
+    return LockedConversation(ConversationRow(seq, owner), vault)
+
+
+def not_writable(db: PostgresDatabase, conversation_id: str) -> StoreError:
+    """Why a conversation could not be locked. Raises StoreError for an unknown id."""
+    row = find_row(db, conversation_id)
+    return StoreUnwritable(
+        f"The conversation {conversation_id} of {row.owner} is shared with you to read",
+        f"Ask {row.owner} to share it with --write, or begin a conversation of your own.",
+    )
 
 
 def exists(db: PostgresDatabase, conversation_id: str) -> bool:
@@ -152,31 +151,12 @@ def insert(db: PostgresDatabase, conversation: Conversation) -> None:
         name: clean_value(value)
         for name, value in rows.column_values(conversation, rows.CONVERSATION).items()
     }
-    values["checksum"] = _checksum(values["id"], values["vault"], values["title"], None)
     db.execute(_INSERT, values)
 
 
-def update(
-    db: PostgresDatabase, seq: int, assignments: str, *values: Any, has_texts: bool = False
-) -> None:
-    """Change columns of a conversation, such as `"title = %s"`. If it `has_texts`, neither its
-    title nor its first question changes.
-    """
+def update(db: PostgresDatabase, seq: int, assignments: str, *values: Any) -> None:
+    """Change columns of a conversation, such as `"title = %s"`."""
     db.execute(f"UPDATE conversation SET {assignments} WHERE seq = %s", (*values, seq))
-    if has_texts:
-        return
-    query = """
-        SELECT id, vault, title, question FROM conversation WHERE seq = %s AND checksum IS NULL
-    """
-    texts = db.execute(query, (seq,)).fetchone()
-    if texts is not None:
-        query = "UPDATE conversation SET checksum = %s WHERE seq = %s"
-        db.execute(query, (_checksum(*texts), seq))
-
-
-def _checksum(*texts: str | None) -> int:
-    """The checksum of id, vault, title and first question."""
-    return checksum(None, *texts)
 
 
 def _recent(db: PostgresDatabase) -> list[ConversationOverview]:

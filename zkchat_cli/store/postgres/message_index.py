@@ -1,14 +1,12 @@
-"""The words by which messages are found: the tables `message_index` and `vocabulary`. They are the
-words of the index in SQLite, so a search finds the same.
+"""The words by which messages are found, in the table `message_index`. They are the words of the
+index in SQLite, so a search finds the same.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from hashlib import sha256
+from typing import NamedTuple
 
-from zkchat_cli.store.postgres.conversations import ConversationRow
-from zkchat_cli.store.postgres.postgres_connection import PostgresDatabase
 from zkchat_cli.text.words import replace_surrogates, to_index_text
 
 # Characters of a message that are indexed, as in SQLite
@@ -23,34 +21,21 @@ _MOST_OCCURRENCES = 16_383
 # Bytes of the words of one message; a tsvector takes up to 1 MB
 _MOST_BYTES = 700_000
 
-_ADD = """
-    INSERT INTO message_index (message_seq, conversation_seq, owner, words, length)
-    SELECT seq, conversation_seq, owner, words::tsvector, length
-    FROM unnest(%s::text[], %s::text[], %s::integer[]) AS added (message_id, words, length)
-    JOIN message ON message.id = message_id AND message.owner = %s
-"""
-_ADD_WORDS = "INSERT INTO vocabulary SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
+
+class IndexedWords(NamedTuple):
+    """The words of a message."""
+
+    # As a `tsvector`; None for a message without a text, which is not in the index
+    vector: str | None
+    length: int
 
 
-def add(db: PostgresDatabase, row: ConversationRow, texts: Mapping[str, str]) -> None:
-    """Index messages that were stored, by their ids."""
-    vocabulary: set[str] = set()
-    ids: list[str] = []
-    vectors: list[str] = []
-    lengths: list[int] = []
-    for id_, text in texts.items():
-        if text:
-            words = tokens(to_index_text(replace_surrogates(text[:MOST_INDEXED])))
-            counts = Counter(words)
-            vocabulary |= counts.keys()
-            ids.append(id_)
-            vectors.append(_to_tsvector(counts))
-            lengths.append(len(words))
-    if ids:
-        db.execute(_ADD, (ids, vectors, lengths, row.owner))
-    if vocabulary:
-        # In one order: two clients that add the same words wait for each other in turn
-        db.execute(_ADD_WORDS, (row.owner, sorted(vocabulary)))
+def indexed_words(text: str) -> IndexedWords:
+    """What the index has of a message with this text."""
+    if not text:
+        return IndexedWords(None, 0)
+    words = tokens(to_index_text(replace_surrogates(text[:MOST_INDEXED])))
+    return IndexedWords(_to_tsvector(Counter(words)), len(words))
 
 
 def tokens(text: str) -> list[str]:

@@ -2,8 +2,8 @@
 SQLite's full-text index, over the messages that the user sees.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from zkchat_cli.models.conversations import FoundMessage
 from zkchat_cli.store import rows
@@ -20,31 +20,14 @@ from zkchat_cli.store.word_query import (
 from zkchat_cli.text.word_lists import ENGLISH
 from zkchat_cli.text.words import rarest_first
 
-_MESSAGE_COLUMNS = ", ".join(f"message.{column}" for column in rows.MESSAGE)
 _FOUND = f"""
-    WITH corpus AS (
-        SELECT greatest(sum(indexed_messages), 1)::double precision AS size,
-            greatest(sum(indexed_words), 1)::double precision
-                / greatest(sum(indexed_messages), 1)::double precision AS mean
-        FROM (
-            SELECT indexed_messages, indexed_words FROM conversation WHERE owner = me()
-            UNION ALL
-            SELECT indexed_messages, indexed_words FROM conversation
-            WHERE owner <> me() AND seq IN (SELECT conversation_seq FROM share)
-        ) AS visible
+    SELECT conversation_id, title, score, {", ".join(rows.MESSAGE)}
+    FROM search_messages(
+        %(wanted)s::tsquery, %(phrases)s::text[], %(parts)s::text[], %(most)s::bigint,
+        %(vault)s::text, %(only)s::text, %(tool_results)s, %(best)s::integer
     )
-    SELECT conversation.id, conversation.title, found.score, {_MESSAGE_COLUMNS}
-    FROM corpus
-    CROSS JOIN LATERAL
-        search_scores(%(wanted)s::tsquery, %(phrases)s::text[], size, mean) AS found
-    JOIN message ON message.seq = found.message_seq
-    JOIN conversation ON conversation.seq = message.conversation_seq
-    WHERE (%(vault)s::text IS NULL OR conversation.vault = %(vault)s)
-        AND (%(only)s::text IS NULL OR conversation.id = %(only)s)
-        AND (%(tool_results)s OR message.role <> 'tool')
-    ORDER BY found.score DESC, message.seq DESC
-    LIMIT %(limit)s
 """
+_SAME_BEGINNING = "SELECT prefix, term FROM search_vocabulary(%s, %s)"
 # Damaged messages are left out, and more would be read then
 _SPARE = 5
 
@@ -54,6 +37,8 @@ class _Word(NamedTuple):
 
     phrases: tuple[str, ...]
     condition: str
+    # Whether a message must have all the phrases, which others have as well
+    is_split: bool = False
 
 
 def search(
@@ -69,32 +54,58 @@ def search(
     """The messages most relevant to `text`, best first: see `ConversationLog.search`."""
     if limit <= 0:
         return ()
-    words: dict[str, _Word] = {}
-    frequencies: dict[str, int] = {}
-    for word, count in _count(db, _any_forms(db, words_to_find(text), languages)):
-        if count:
-            words[word.condition] = word
-            frequencies[word.condition] = count
-    if not frequencies:
-        return ()
-    rare = rarest_first(frequencies, frequencies, MOST_RANKED)
-    chosen = rare or [*words]
-    values = {
-        "wanted": (" | " if rare else " & ").join(chosen),
-        "phrases": [phrase for condition in chosen for phrase in words[condition].phrases],
+    words = {word.condition: word for word in _any_forms(db, words_to_find(text), languages)}
+    scope = {
         "vault": vault,
         "only": conversation_id,
         "tool_results": tool_results,
-        "limit": limit + _SPARE,
+        "best": limit + _SPARE,
+    }
+    parts = [phrase for word in words.values() if word.is_split for phrase in word.phrases]
+    # Nearly every query has so few hits that all its words count
+    found = _find(db, " | ", words.values(), scope | {"parts": parts, "most": MOST_RANKED})
+    if found is None:
+        found = _find_rarest(db, words, scope)
+    return tuple(found[:limit])
+
+
+def _find(
+    db: PostgresDatabase,
+    operator: str,
+    words: Collection[_Word],
+    values: Mapping[str, Any],
+) -> list[FoundMessage] | None:
+    """The best messages with any (` | `) or all (` & `) of these words; None where too many have
+    one.
+    """
+    if not words:
+        return []
+    query = {
+        "wanted": operator.join(word.condition for word in words),
+        "phrases": [phrase for word in words for phrase in word.phrases],
     }
     found: list[FoundMessage] = []
-    for id_, title, score, *columns in db.execute(_FOUND, values):
+    for id_, title, score, *columns in db.execute(_FOUND, {**query, **values}):
+        if id_ is None:
+            return None
         message = to_message(columns)
         if message.status != "damaged":
             found.append(
                 FoundMessage(conversation_id=id_, title=title, score=score, message=message)
             )
-    return tuple(found[:limit])
+    return found
+
+
+def _find_rarest(
+    db: PostgresDatabase, words: Mapping[str, _Word], scope: Mapping[str, Any]
+) -> list[FoundMessage]:
+    """The best messages with one of the rare words, or with all words if none is rare."""
+    frequencies = {word.condition: count for word, count in _count(db, [*words.values()]) if count}
+    rare = rarest_first(frequencies, frequencies, MOST_RANKED)
+    chosen = [words[condition] for condition in rare or frequencies]
+    phrases = [phrase for word in chosen for phrase in word.phrases]
+    values = {**scope, "parts": [*dict.fromkeys(phrases)], "most": None}
+    return _find(db, " | " if rare else " & ", chosen, values) or []
 
 
 def _count(db: PostgresDatabase, words: Sequence[_Word]) -> Iterator[tuple[_Word, int]]:
@@ -111,22 +122,20 @@ def _any_forms(
     db: PostgresDatabase, terms: Sequence[str], languages: tuple[str, ...]
 ) -> list[_Word]:
     """Each word in any of its forms in the index."""
-    query = "SELECT search_vocabulary(%s, %s)"
     prefixes = [same_beginning(term, languages) for term in terms]
-    with db.together():
-        asked = [
-            None if prefix is None else db.execute(query, (prefix, MOST_FORMS))
-            for prefix in prefixes
-        ]
-        found = [() if cursor is None else cursor.fetchall() for cursor in asked]
+    asked = [*dict.fromkeys(prefix for prefix in prefixes if prefix is not None)]
+    others: dict[str, list[str]] = {prefix: [] for prefix in asked}
+    if asked:
+        for prefix, term in db.execute(_SAME_BEGINNING, (asked, MOST_FORMS)):
+            others[prefix].append(term)
     words: list[_Word] = []
-    for term, prefix, others in zip(terms, prefixes, found, strict=True):
+    for term, prefix in zip(terms, prefixes, strict=True):
         if prefix is None:
             # A word with an apostrophe is several in the index
             parts = tuple(tokens(term))
-            words.append(_Word(parts, _join(" & ", parts)))
+            words.append(_Word(parts, _join(" & ", parts), is_split=len(parts) > 1))
         else:
-            forms = forms_to_find(term, (other for (other,) in others), languages)
+            forms = forms_to_find(term, others[prefix], languages)
             words.append(_Word(forms, _join(" | ", forms)))
     return words
 

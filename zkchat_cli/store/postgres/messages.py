@@ -1,5 +1,5 @@
 """The table `message`, with the notes that each message uses (`mention`) and the words by which it
-is found (`message_index`).
+is found (`message_index`). The server's functions write it (`schema_turns.py`).
 """
 
 from collections.abc import Sequence
@@ -7,13 +7,12 @@ from typing import Any
 
 from psycopg import Cursor
 
-from zkchat_cli.errors import StoreError
 from zkchat_cli.models.conversations import ConversationOverview
 from zkchat_cli.models.messages import ZkChatMessage, branch_to, is_chat
 from zkchat_cli.store import codec, rows
 from zkchat_cli.store.note_uses import note_uses
-from zkchat_cli.store.postgres import message_index
-from zkchat_cli.store.postgres.conversations import SEQ_OF_ID, ConversationRow
+from zkchat_cli.store.postgres.conversations import ConversationRow
+from zkchat_cli.store.postgres.message_index import indexed_words
 from zkchat_cli.store.postgres.postgres_connection import PostgresDatabase, clean_value
 
 _MOST_TOKENS = 1_000_000_000
@@ -21,99 +20,47 @@ _MOST_TOKENS = 1_000_000_000
 into 64 bits.
 """
 _SELECT_MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
-_TYPES = {"packed": "bytea", "checksum": "bigint", "tokens": "bigint", "is_chat": "boolean"}
-_COLUMNS = (*rows.MESSAGE, "is_chat", "tokens")
-_ARRAYS = ", ".join(f"%({name})s::{_TYPES.get(name, 'text')}[]" for name in _COLUMNS)
-_INSERT = f"""
-    INSERT INTO message (conversation_seq, owner, {", ".join(_COLUMNS)})
-    SELECT %(seq)s, %(owner)s, {", ".join(_COLUMNS)}
-    FROM unnest({_ARRAYS}) WITH ORDINALITY AS added ({", ".join(_COLUMNS)}, place)
-    ORDER BY place
-"""
-_UPDATE = """
-    UPDATE message SET
-        rest = %(rest)s,
-        packed = %(packed)s,
-        status = coalesce(%(new_status)s, status),
-        checksum = %(checksum)s,
-        tokens = %(tokens)s
-    WHERE seq = %(seq)s
-"""
-_ADD_MENTIONS = """
-    INSERT INTO mention
-    SELECT seq, conversation_seq, owner, %s, %s, %s, %s, %s FROM message
-    WHERE id = %s AND owner = %s
-    ON CONFLICT DO NOTHING
-"""
+_ADD = "SELECT add_messages(%s, %s, %s::json, %s, %s, %s)"
+_APPEND = "SELECT head FROM append_message(%s, %s::json, %s, %s, %s)"
+_UPDATE = "SELECT update_message(%s, %s::json, %s)"
 
 
-def insert(db: PostgresDatabase, row: ConversationRow, added: Sequence[ZkChatMessage]) -> None:
-    """Append messages to the log of a conversation, in this order."""
-    if not added:
-        return
-    columns: dict[str, Any] = {name: [] for name in _COLUMNS}
-    for message in added:
-        values = _from_message(message)
-        for name in _COLUMNS:
-            columns[name].append(clean_value(values[name]))
-    db.execute(_INSERT, columns | row._asdict())
-    _add_mentions(db, row, added)
-    message_index.add(db, row, {message.id: message.content for message in added})
-
-
-def ask_for(db: PostgresDatabase, conversation_id: str, message_id: str) -> Cursor[Any]:
-    """The row of a message, for `update`; nobody else changes it until the transaction ends."""
-    query = f"""
-        SELECT seq, {", ".join(rows.MESSAGE)} FROM message
-        WHERE id = %s AND conversation_seq = {SEQ_OF_ID} FOR NO KEY UPDATE
+def insert(
+    db: PostgresDatabase,
+    row: ConversationRow,
+    added: Sequence[ZkChatMessage],
+    *,
+    head: str | None = None,
+    updated_at: str | None = None,
+    title: str | None = None,
+) -> None:
+    """Append messages to the log of a conversation that is locked, in this order. With a `head` it
+    ends there now; `title` is that of a conversation that has none.
     """
-    return db.execute(query, (message_id, conversation_id))
+    if added or updated_at is not None:
+        db.execute(_ADD, (*row, _to_json([*map(_added, added)]), head, updated_at, title))
+
+
+def append(db: PostgresDatabase, conversation_id: str, message: ZkChatMessage) -> Cursor[Any]:
+    """Append a message to a conversation, which ends there now, and lock it. The answer is the head
+    that was there before; no row for a conversation that the user cannot write.
+    """
+    added = _to_json([_added(message)])
+    values = (conversation_id, added, message.id, message.parent_id, message.timestamp)
+    return db.execute(_APPEND, values)
 
 
 def update(
     db: PostgresDatabase,
     conversation: ConversationRow,
-    conversation_id: str,
     message: ZkChatMessage,
-    asked: Cursor[Any],
     *,
     with_status: bool = False,
 ) -> None:
-    """Store the fields of a message that are not its words; its row was asked for by `ask_for`.
-    Raises StoreError if the conversation has no such message.
+    """Store the fields of a message that are not its words. The transaction fails if the
+    conversation, which is locked, has no such message.
     """
-    found = asked.fetchone()
-    if found is None:
-        raise StoreError(
-            f"The message {message.id} is not in conversation {conversation_id}",
-            "Nothing was changed.",
-        )
-    seq, *columns = found
-    stored = rows.MessageRow._make(columns)
-    values = _from_message(message)
-    changed = stored._replace(rest=values["rest"], packed=values["packed"])
-    # A damaged message stays damaged
-    checksum = changed.make_checksum() if stored.is_intact() else stored.checksum
-    values |= {
-        "seq": seq,
-        "new_status": message.status if with_status else None,
-        "checksum": checksum,
-    }
-    db.execute(_UPDATE, values)
-    db.execute("DELETE FROM mention WHERE message_seq = %s", (seq,))
-    _add_mentions(db, conversation, [message])
-
-
-def give_up_pending(db: PostgresDatabase, conversation_seq: int, message_id: str | None) -> None:
-    """Mark a question as unfinished if it still waits for its answer."""
-    if message_id is not None:
-        db.execute(
-            """
-            UPDATE message SET status = 'unfinished'
-            WHERE id = %s AND conversation_seq = %s AND status = 'pending'
-            """,
-            (message_id, conversation_seq),
-        )
+    db.execute(_UPDATE, (conversation.seq, _to_json(_from_message(message)), with_status))
 
 
 def read_log(db: PostgresDatabase, conversation_seq: int) -> tuple[ZkChatMessage, ...]:
@@ -167,27 +114,38 @@ def _with_written_text(message: ZkChatMessage, row: rows.MessageRow) -> ZkChatMe
     return message.model_copy(update={"content": content}) if content else message
 
 
+def _added(message: ZkChatMessage) -> dict[str, Any]:
+    """A new message with the words by which it is found."""
+    words = indexed_words(message.content)
+    return _from_message(message) | {"words": words.vector, "length": words.length}
+
+
 def _from_message(message: ZkChatMessage) -> dict[str, Any]:
-    """The columns of a message and what its conversation's figures are made of."""
+    """The columns of a message, the notes it uses, and what its conversation's figures are made
+    of.
+    """
     values = rows.from_message(message)
-    values["is_chat"] = is_chat(message)
-    values["tokens"] = max(0, min(_MOST_TOKENS, message.token_count or 0))
     if "\0" in values["content"]:
         written = codec.decode(values["rest"]) | {"content": values["content"]}
         values["rest"] = codec.encode(written).decode()
     for name in rows.MESSAGE:
         values[name] = clean_value(values[name])
     row = rows.MessageRow._make(values[name] for name in rows.MESSAGE)
-    return values | {"checksum": row.make_checksum()}
+    values["checksum"] = row.make_checksum()
+    if row.packed is not None:
+        values["packed"] = f"\\x{row.packed.hex()}"
+    values["is_chat"] = is_chat(message)
+    values["tokens"] = max(0, min(_MOST_TOKENS, message.token_count or 0))
+    uses = [
+        {name: clean_value(value) for name, value in use._asdict().items()}
+        for use in note_uses(message)
+    ]
+    values["uses"] = uses or None
+    return values
 
 
-def _add_mentions(
-    db: PostgresDatabase, row: ConversationRow, stored: Sequence[ZkChatMessage]
-) -> None:
-    """Store the notes that these questions and answers reference and cite."""
-    for message in stored:
-        uses = note_uses(message)
-        db.executemany(_ADD_MENTIONS, [(*use, message.id, row.owner) for use in uses])
+def _to_json(document: object) -> str:
+    return codec.encode(document).decode()
 
 
 def stored_states(db: PostgresDatabase, conversation_seq: int) -> dict[str, str]:

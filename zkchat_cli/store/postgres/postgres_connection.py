@@ -300,15 +300,9 @@ def _transaction(
 
 
 def _tell_others(db: PostgresDatabase) -> None:
-    """Tell what was changed, in a transaction of its own: the server ends transactions that notify
-    one after the other, and each would wait until those before it are on the disk.
-    """
+    """Tell what was changed, in a transaction of its own (see `tell_changes` in the schema)."""
     if db.changed:
-        db.execute("BEGIN")
-        db.execute("SET LOCAL synchronous_commit = off")
-        for name in sorted(db.changed):
-            db.execute("SELECT pg_notify(%s, %s)", (CHANNEL, name))
-        db.execute("COMMIT")
+        db.execute("SELECT tell_changes(%s)", (sorted(db.changed),))
 
 
 def is_alive(connection: psycopg.Connection[Any]) -> bool:

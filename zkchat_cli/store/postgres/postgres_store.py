@@ -38,8 +38,7 @@ from zkchat_cli.store.postgres.shares import PostgresSharing
 from zkchat_cli.store.rows import to_json_list
 from zkchat_cli.store.vault_names import SAME_NAMES, VaultNames
 from zkchat_cli.text.word_lists import ENGLISH
-
-_HEAD = "head_id = %s, updated_at = %s, changed_at = clock_timestamp()"
+from zkchat_cli.text.words import replace_surrogates
 
 
 class PostgresStore(SessionStore):
@@ -68,6 +67,9 @@ class PostgresStore(SessionStore):
         self.prompts = PostgresPromptArchive(connection)
         self.vectors = PostgresPassageVectors(connection, names)
         self.watch = partial(PostgresWatch, connection)
+        # The messages of the last turn that was stored here, by the number of its conversation:
+        # the next turn's prompt quotes them
+        self._last_texts: dict[int, dict[str, str]] = {}
 
     @classmethod
     def open(
@@ -171,14 +173,12 @@ class PostgresStore(SessionStore):
     def add(self, conversation_id: str, message: ZkChatMessage) -> str | None:
         with self.connection.writing("store a message") as db:
             db.tell(conversation_id)
-            locked = conversations.lock(db, conversation_id)
-            row = locked.row
-            # A parent that is still pending was given up by its process
-            messages.give_up_pending(db, row.seq, message.parent_id)
-            messages.insert(db, row, [message])
-            values = (message.id, message.timestamp)
-            conversations.update(db, row.seq, _HEAD, *values, has_texts=locked.has_question)
-        return locked.head_id
+            appended = messages.append(db, conversation_id, message)
+        # The answer arrived together with that of the end of the transaction
+        for (head,) in appended:
+            return None if head is None else str(head)
+        with self.connection.reading("store a message") as db:
+            raise conversations.not_writable(db, conversation_id)
 
     def commit(
         self,
@@ -196,27 +196,25 @@ class PostgresStore(SessionStore):
             db.tell(conversation_id)
             # Asked together, and read afterwards
             lock = conversations.ask_for_lock(db, conversation_id)
-            question = messages.ask_for(db, conversation_id, user.id)
             pieces = sent_prompts.ask_for_pieces(db, conversation_id, sent)
             locked = conversations.read_lock(db, conversation_id, lock)
             row = locked.row
-            messages.update(db, row, conversation_id, user, question, with_status=True)
-            messages.insert(db, row, answer)
+            messages.update(db, row, user, with_status=True)
             head = answer[-1].id if answer else user.id
-            values = (head, updated_at, title)
-            assignments = f"{_HEAD}, title = coalesce(title, %s)"
-            conversations.update(db, row.seq, assignments, *values, has_texts=locked.has_title)
+            messages.insert(db, row, answer, head=head, updated_at=updated_at, title=title)
             facts.record_access(db, locked.vault, facts_used, updated_at)
             sent_prompts.set_calibrations(db, calibrations)
-            sent_prompts.write(db, row, sent, pieces)
+            texts = {each.id: replace_surrogates(each.content) for each in (user, *answer)}
+            known = self._last_texts.get(row.seq, {})
+            sent_prompts.write(db, row, sent, pieces, known | texts)
+        self._last_texts = {row.seq: texts}
 
     def mark(self, conversation_id: str, changed: Iterable[ZkChatMessage]) -> None:
         with self.connection.writing("update a message") as db:
             db.tell(conversation_id)
             row = conversations.lock(db, conversation_id).row
             for message in changed:
-                stored = messages.ask_for(db, conversation_id, message.id)
-                messages.update(db, row, conversation_id, message, stored)
+                messages.update(db, row, message)
 
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         with self.connection.reading("read a conversation") as db:

@@ -37,8 +37,6 @@ def restore(db: PostgresDatabase, archive: ConversationArchive) -> int:
             archive.conversation.head_id,
             archive.conversation.updated_at,
         )
-    elif added:
-        conversations.update(db, row.seq, "head_id = head_id")
     return added
 
 
@@ -61,8 +59,7 @@ def _add_messages(
         if message.id in stored and rows.has_ended_since(message, stored[message.id])
     ]
     for message in ended:
-        stored_row = messages.ask_for(db, archive.conversation.id, message.id)
-        messages.update(db, row, archive.conversation.id, message, stored_row, with_status=True)
+        messages.update(db, row, message, with_status=True)
     messages.insert(db, row, new)
     return AddedMessages(len(new), {message.id for message in (*new, *ended)})
 

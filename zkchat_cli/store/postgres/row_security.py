@@ -32,7 +32,8 @@ _GRANTS = """
     GRANT UPDATE (status, rest, packed, checksum, tokens) ON message TO PUBLIC;
     GRANT SELECT, INSERT, UPDATE, DELETE
         ON share, compaction, calibration, fact, mention, message_vector, fact_vector TO PUBLIC;
-    GRANT INSERT ON message_index, vocabulary TO PUBLIC;
+    GRANT INSERT ON message_index TO PUBLIC;
+    GRANT USAGE ON SEQUENCE piece_seq_seq TO PUBLIC;
 """
 
 
@@ -70,10 +71,6 @@ def _security() -> str:
         CREATE POLICY own_name ON message AS RESTRICTIVE FOR INSERT
         WITH CHECK (author = (SELECT me()));
         ALTER TABLE vocabulary ENABLE ROW LEVEL SECURITY;
-        CREATE POLICY adding ON vocabulary FOR INSERT WITH CHECK (
-            owner = (SELECT me())
-            OR owner IN (SELECT share.owner FROM share WHERE share.may_write)
-        );
     """
     for table in ("conversation", *_OWN_TABLES, *_CONVERSATION_TABLES):
         if table != "message_index":

@@ -17,6 +17,7 @@ This text never changes again: a new table or column is a function in `migration
 from zkchat_cli.store.postgres.row_security import ROW_SECURITY
 from zkchat_cli.store.postgres.schema_search import SEARCH
 from zkchat_cli.store.postgres.schema_triggers import TRIGGERS
+from zkchat_cli.store.postgres.schema_turns import TURNS
 
 SCHEMA = "zkchat"
 CHANNEL = "zkchat_changes"
@@ -59,7 +60,7 @@ _TABLES = """
         messages bigint NOT NULL DEFAULT 0,
         tokens bigint NOT NULL DEFAULT 0,
         question text,
-        checksum bigint,  -- a conversation without one waits for the end of its transaction
+        checksum bigint,
         indexed_messages bigint NOT NULL DEFAULT 0,
         indexed_words bigint NOT NULL DEFAULT 0,
         UNIQUE (id, owner),
@@ -204,4 +205,4 @@ _TABLES = """
     );
 """
 
-LAYOUT_1 = f"{_IDENTITY}{_TABLES}{SEARCH}{TRIGGERS}{ROW_SECURITY}"
+LAYOUT_1 = f"{_IDENTITY}{_TABLES}{SEARCH}{TRIGGERS}{TURNS}{ROW_SECURITY}"

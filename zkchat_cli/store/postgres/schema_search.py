@@ -17,9 +17,9 @@ SEARCH = """
         FOREIGN KEY (conversation_seq, owner) REFERENCES conversation (seq, owner)
             ON DELETE CASCADE
     );
-    -- A search reads what waits to be sorted in as well, from its beginning to its end
-    CREATE INDEX message_index_words ON message_index USING gin (words)
-        WITH (gin_pending_list_limit = 512);
+    -- Without a list of what waits to be sorted in, which each search reads from its beginning to
+    -- its end, and which one turn in a hundred had to sort in
+    CREATE INDEX message_index_words ON message_index USING gin (words) WITH (fastupdate = off);
     CREATE INDEX message_index_conversation ON message_index (conversation_seq);
 
     CREATE TABLE vocabulary (
@@ -40,21 +40,23 @@ SEARCH = """
     CREATE TRIGGER message_index_scope BEFORE INSERT ON message_index
     FOR EACH ROW EXECUTE FUNCTION message_index_scope();
 
-    CREATE FUNCTION message_index_counts() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION message_index_words() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = zkchat, pg_temp AS $$
     BEGIN
-        UPDATE conversation SET
-            indexed_messages = conversation.indexed_messages + added.messages,
-            indexed_words = conversation.indexed_words + added.words
-        FROM (
-            SELECT conversation_seq, count(*) AS messages, sum(length) AS words
-            FROM added_row GROUP BY conversation_seq
-        ) AS added
-        WHERE seq = added.conversation_seq;
+        -- In one order: two clients that add the same words wait for each other in turn
+        INSERT INTO vocabulary
+            SELECT NEW.owner, lexeme FROM unnest(NEW.words)
+            WHERE left(lexeme, 1) NOT IN ('@', '#')
+                AND NOT EXISTS (
+                    SELECT 1 FROM vocabulary AS known
+                    WHERE known.owner = NEW.owner AND known.term = lexeme
+                )
+            ORDER BY lexeme COLLATE "C"
+            ON CONFLICT DO NOTHING;
         RETURN NULL;
     END $$;
-    CREATE TRIGGER message_index_counts AFTER INSERT ON message_index
-    REFERENCING NEW TABLE AS added_row
-    FOR EACH STATEMENT EXECUTE FUNCTION message_index_counts();
+    CREATE TRIGGER message_index_words AFTER INSERT ON message_index
+    FOR EACH ROW EXECUTE FUNCTION message_index_words();
 
     CREATE FUNCTION search_scope() RETURNS tsquery LANGUAGE plpgsql STABLE AS $$
     BEGIN
@@ -83,38 +85,49 @@ SEARCH = """
         );
     END $$;
 
-    -- The words that begin with a prefix, of messages that the caller sees
-    CREATE FUNCTION search_vocabulary(prefix text, most integer) RETURNS SETOF text
+    -- The words that begin with each prefix, of messages that the caller sees
+    CREATE FUNCTION search_vocabulary(prefixes text[], most integer)
+    RETURNS TABLE (prefix text, term text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path = zkchat, pg_temp SET enable_seqscan = off AS $$
     DECLARE
-        last text := prefix || chr(1114111);
+        last text;
         mine text := me();
         scope tsquery := search_scope();
+        others text[] := ARRAY(
+            SELECT DISTINCT share.owner FROM share
+            WHERE with_user IN (mine, '*') AND share.owner <> mine
+        );
     BEGIN
-        RETURN QUERY
-            SELECT term FROM vocabulary
-            WHERE owner = mine AND term >= prefix AND term < last
-            UNION
-            SELECT term FROM vocabulary
-            WHERE owner IN (
-                    SELECT share.owner FROM share
-                    WHERE with_user IN (mine, '*') AND share.owner <> mine
-                )
-                AND term >= prefix AND term < last
-                AND EXISTS (
-                    SELECT 1 FROM message_index
-                    WHERE words @@ (scope && quote_literal(term)::tsquery)
-                )
-            ORDER BY term
-            LIMIT most;
+        FOREACH prefix IN ARRAY prefixes LOOP
+            last := prefix || chr(1114111);
+            RETURN QUERY
+                SELECT prefix, vocabulary.term FROM vocabulary
+                WHERE owner = mine AND vocabulary.term >= prefix AND vocabulary.term < last
+                ORDER BY vocabulary.term
+                LIMIT most;
+            IF others <> '{}' THEN
+                RETURN QUERY
+                    SELECT DISTINCT prefix, vocabulary.term FROM vocabulary
+                    WHERE owner = ANY (others)
+                        AND vocabulary.term >= prefix AND vocabulary.term < last
+                        AND EXISTS (
+                            SELECT 1 FROM message_index
+                            WHERE words @@ (scope && quote_literal(vocabulary.term)::tsquery)
+                        )
+                    LIMIT most;
+            END IF;
+        END LOOP;
     END $$;
 
-    -- The scores of the caller's messages by BM25, with the constants of SQLite's FTS5. `phrases`
-    -- are the words that count, `wanted` is the condition; `size` and `mean` are the number of the
-    -- caller's messages and their mean length.
+    -- The scores of the caller's messages by BM25, with the constants of SQLite's FTS5. `wanted` is
+    -- the condition, `phrases` are the words that count; how many messages have one is counted in
+    -- what is found, but for those in `parts`, which other messages have as well. `size` and `mean`
+    -- are the number of the caller's messages and their mean length. With more than `most` hits,
+    -- the answer is one row of NULL.
     CREATE FUNCTION search_scores(
-        wanted tsquery, phrases text[], size double precision, mean double precision
+        wanted tsquery, phrases text[], parts text[], most bigint,
+        size double precision, mean double precision
     ) RETURNS TABLE (message_seq bigint, score double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
     SET search_path = zkchat, pg_temp SET enable_seqscan = off AS $$
@@ -123,27 +136,87 @@ SEARCH = """
         scoped tsquery := wanted && scope;
     BEGIN
         RETURN QUERY
-            WITH phrase AS (
-                SELECT word, count(*) AS times FROM unnest(phrases) AS word GROUP BY word
-            ), weight AS MATERIALIZED (
-                SELECT word, times * greatest(
-                    ln(greatest(size - hits + 0.5, 0.5) / (hits + 0.5)), 0.000001
-                ) AS idf
-                FROM phrase, LATERAL (
-                    SELECT count(*)::double precision AS hits FROM message_index
-                    WHERE words @@ (quote_literal(word)::tsquery && scope)
-                ) AS counted
-            ), found AS (
+            WITH found AS MATERIALIZED (
                 SELECT message_index.message_seq AS seq, length,
                     ts_filter(setweight(words, 'A', phrases), '{a}') AS hits
                 FROM message_index WHERE words @@ scoped
+                LIMIT most + 1
+            ), hit AS MATERIALIZED (
+                SELECT seq, length, lexeme, positions[1] AS times FROM found, unnest(hits)
+            ), frequency AS (
+                SELECT lexeme AS word, count(*) AS hits FROM hit
+                WHERE lexeme <> ALL (parts) GROUP BY lexeme
+                UNION ALL
+                SELECT word, (
+                    SELECT count(*) FROM message_index
+                    WHERE words @@ (quote_literal(word)::tsquery && scope)
+                )
+                FROM unnest(parts) AS word
+            ), weight AS MATERIALIZED (
+                SELECT word, cardinality(array_positions(phrases, word)) * greatest(
+                    ln(greatest(size - hits + 0.5, 0.5) / (hits + 0.5)), 0.000001
+                ) AS idf
+                FROM frequency
             )
-            SELECT found.seq, sum(
-                idf * (positions[1] * 2.2)
-                    / (positions[1] + 1.2 * (0.25 + 0.75 * length / mean))
+            SELECT hit.seq, sum(
+                idf * (times * 2.2) / (times + 1.2 * (0.25 + 0.75 * length / mean))
             )
-            FROM found, unnest(hits) AS hit JOIN weight ON weight.word = hit.lexeme
-            GROUP BY found.seq;
+            FROM hit JOIN weight ON word = hit.lexeme
+            WHERE (SELECT count(*) FROM hit) <= most OR most IS NULL
+            GROUP BY hit.seq
+            UNION ALL
+            SELECT NULL, NULL WHERE (SELECT count(*) FROM hit) > most;
+    END $$;
+
+    -- The best of the caller's messages, with the columns that a client makes one of; one row of
+    -- NULL where there are more than `most` hits (see `search_scores`)
+    CREATE FUNCTION search_messages(
+        wanted tsquery, phrases text[], parts text[], most bigint,
+        in_vault text, in_conversation text, tool_results boolean, best integer
+    ) RETURNS TABLE (
+        conversation_id text, title text, score double precision,
+        id text, parent_id text, role text, content text, status text, "timestamp" text,
+        rest text, packed bytea, checksum bigint
+    ) LANGUAGE plpgsql STABLE AS $$
+    DECLARE
+        number bigint;
+        size double precision;
+        mean double precision;
+    BEGIN
+        SELECT greatest(sum(indexed_messages), 1),
+            greatest(sum(indexed_words), 1) / greatest(sum(indexed_messages), 1)
+        INTO size, mean
+        FROM (
+            SELECT indexed_messages, indexed_words FROM conversation WHERE owner = me()
+            UNION ALL
+            SELECT indexed_messages, indexed_words FROM conversation
+            WHERE owner <> me() AND seq IN (SELECT conversation_seq FROM share)
+        ) AS visible;
+        FOR number, score IN
+            SELECT found.message_seq, found.score
+            FROM search_scores(wanted, phrases, parts, most, size, mean) AS found
+            ORDER BY found.score DESC, found.message_seq DESC
+        LOOP
+            IF number IS NULL THEN
+                RETURN NEXT;
+                RETURN;
+            END IF;
+            SELECT conversation.id, conversation.title, message.id, message.parent_id,
+                message.role, message.content, message.status, message.timestamp, message.rest,
+                message.packed, message.checksum
+            INTO conversation_id, title, id, parent_id, role, content, status, "timestamp", rest,
+                packed, checksum
+            FROM message JOIN conversation ON conversation.seq = message.conversation_seq
+            WHERE message.seq = number
+                AND (in_vault IS NULL OR conversation.vault = in_vault)
+                AND (in_conversation IS NULL OR conversation.id = in_conversation)
+                AND (tool_results OR message.role <> 'tool');
+            IF FOUND THEN
+                RETURN NEXT;
+                best := best - 1;
+                EXIT WHEN best = 0;
+            END IF;
+        END LOOP;
     END $$;
 
     -- Deletes the words that only these conversations of the caller have

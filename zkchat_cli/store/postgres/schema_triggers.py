@@ -1,5 +1,5 @@
-"""The triggers of layout 1: they guard the log whoever writes, keep the figures of conversations,
-and tell who listens that something changed.
+"""The triggers of layout 1: they guard the log whoever writes, keep checksums of conversations, and
+tell who listens that something changed.
 
 This text never changes again (see `schema`).
 """
@@ -7,7 +7,7 @@ This text never changes again (see `schema`).
 TRIGGERS = """
     CREATE FUNCTION message_parent() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-        IF NEW.parent_id IS NOT NULL AND NOT EXISTS (
+        IF NOT EXISTS (
             SELECT 1 FROM message WHERE id = NEW.parent_id
                 AND conversation_seq = NEW.conversation_seq
         ) THEN
@@ -16,7 +16,7 @@ TRIGGERS = """
         RETURN NEW;
     END $$;
     CREATE TRIGGER message_parent BEFORE INSERT ON message
-    FOR EACH ROW EXECUTE FUNCTION message_parent();
+    FOR EACH ROW WHEN (NEW.parent_id IS NOT NULL) EXECUTE FUNCTION message_parent();
 
     CREATE FUNCTION message_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -25,26 +25,6 @@ TRIGGERS = """
     CREATE TRIGGER message_append_only
     BEFORE UPDATE OF seq, id, conversation_seq, owner, author, parent_id, role, content, timestamp
     ON message FOR EACH ROW EXECUTE FUNCTION message_append_only();
-
-    CREATE FUNCTION message_counts() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-        UPDATE conversation SET
-            messages = conversation.messages + added.chats,
-            tokens = conversation.tokens + added.tokens,
-            question = coalesce(conversation.question, added.question)
-        FROM (
-            SELECT conversation_seq, count(*) FILTER (WHERE is_chat) AS chats,
-                sum(tokens) AS tokens,
-                (array_agg(substr(ltrim(content, E' \\t\\n\\r'), 1, 240) ORDER BY seq)
-                    FILTER (WHERE role = 'user'))[1] AS question
-            FROM added_message GROUP BY conversation_seq
-        ) AS added
-        WHERE seq = added.conversation_seq;
-        RETURN NULL;
-    END $$;
-    CREATE TRIGGER message_counts AFTER INSERT ON message
-    REFERENCING NEW TABLE AS added_message
-    FOR EACH STATEMENT EXECUTE FUNCTION message_counts();
 
     CREATE FUNCTION message_tokens() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -57,7 +37,7 @@ TRIGGERS = """
 
     CREATE FUNCTION conversation_head() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-        IF NEW.head_id IS NOT NULL AND NOT EXISTS (
+        IF NOT EXISTS (
             SELECT 1 FROM message WHERE id = NEW.head_id AND conversation_seq = NEW.seq
         ) THEN
             RAISE EXCEPTION 'the head is not a message of the conversation';
@@ -65,22 +45,53 @@ TRIGGERS = """
         RETURN NEW;
     END $$;
     CREATE TRIGGER conversation_head BEFORE UPDATE OF head_id ON conversation
-    FOR EACH ROW EXECUTE FUNCTION conversation_head();
+    FOR EACH ROW WHEN (NEW.head_id <> coalesce(OLD.head_id, ''))
+    EXECUTE FUNCTION conversation_head();
+
+    -- CRC-32 of columns, as in `codec.py`
+    CREATE FUNCTION zkchat_checksum(blob bytea, VARIADIC texts text[]) RETURNS bigint
+    LANGUAGE plpgsql IMMUTABLE AS $$
+    DECLARE
+        bytes bytea := coalesce(blob, '');
+        crc bigint := 4294967295;
+    BEGIN
+        FOR number IN 1 .. array_length(texts, 1) LOOP
+            IF number > 1 THEN
+                bytes := bytes || '\\x00'::bytea;
+            END IF;
+            bytes := bytes || convert_to(coalesce(texts[number], ''), 'UTF8');
+        END LOOP;
+        FOR place IN 0 .. length(bytes) - 1 LOOP
+            crc := crc # get_byte(bytes, place);
+            FOR bit IN 1 .. 8 LOOP
+                crc := (crc >> 1) # (3988292384 * (crc & 1));
+            END LOOP;
+        END LOOP;
+        RETURN crc # 4294967295;
+    END $$;
 
     CREATE FUNCTION conversation_checksum() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-        IF NEW.title IS DISTINCT FROM OLD.title OR NEW.question IS DISTINCT FROM OLD.question
-            OR NEW.vault <> OLD.vault
-        THEN
-            NEW.checksum := NULL;
-        END IF;
-        IF NEW.owner <> OLD.owner OR NEW.id <> OLD.id OR NEW.seq <> OLD.seq THEN
-            RAISE EXCEPTION 'a conversation keeps its owner and its id';
-        END IF;
+        NEW.checksum := zkchat_checksum(NULL, NEW.id, NEW.vault, NEW.title, NEW.question);
         RETURN NEW;
     END $$;
-    CREATE TRIGGER conversation_checksum BEFORE UPDATE ON conversation
+    CREATE TRIGGER conversation_first_checksum BEFORE INSERT ON conversation
     FOR EACH ROW EXECUTE FUNCTION conversation_checksum();
+    -- A damaged conversation stays damaged where something else changes
+    CREATE TRIGGER conversation_checksum BEFORE UPDATE ON conversation
+    FOR EACH ROW WHEN (
+        NEW.title IS DISTINCT FROM OLD.title OR NEW.question IS DISTINCT FROM OLD.question
+        OR NEW.vault <> OLD.vault
+    ) EXECUTE FUNCTION conversation_checksum();
+
+    CREATE FUNCTION conversation_keeps() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        RAISE EXCEPTION 'a conversation keeps its owner and its id';
+    END $$;
+    CREATE TRIGGER conversation_keeps BEFORE UPDATE ON conversation
+    FOR EACH ROW WHEN (
+        NEW.owner <> OLD.owner OR NEW.id <> OLD.id OR NEW.seq <> OLD.seq
+    ) EXECUTE FUNCTION conversation_keeps();
 
     CREATE FUNCTION compaction_last() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -102,6 +113,14 @@ TRIGGERS = """
     END $$;
     CREATE TRIGGER fact_vector_ended AFTER UPDATE OF ended_at ON fact
     FOR EACH ROW WHEN (NEW.ended_at IS NOT NULL) EXECUTE FUNCTION fact_vector_ended();
+
+    -- Tells who listens, in a transaction of its own that does not wait for the disk: the server
+    -- ends transactions that notify one after the other.
+    CREATE FUNCTION tell_changes(names text[]) RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+        PERFORM set_config('synchronous_commit', 'off', true);
+        PERFORM pg_notify('zkchat_changes', name) FROM unnest(names) AS name;
+    END $$;
 
     -- Who listens learns that facts, shares or summaries changed. Of messages the clients tell
     -- (postgres_connection.py): the server ends transactions that notify one after the other.

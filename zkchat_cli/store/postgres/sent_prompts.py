@@ -13,7 +13,7 @@ from zkchat_cli.models.prompts import Calibration, PromptMessage, PromptTool, Se
 from zkchat_cli.store import rows
 from zkchat_cli.store.port import PromptArchive
 from zkchat_cli.store.postgres import compactions
-from zkchat_cli.store.postgres.conversations import SEQ_OF_ID, ConversationRow
+from zkchat_cli.store.postgres.conversations import ConversationRow
 from zkchat_cli.store.postgres.messages import to_message
 from zkchat_cli.store.postgres.postgres_connection import PostgresConnection, PostgresDatabase
 from zkchat_cli.store.prompt_documents import (
@@ -34,17 +34,12 @@ _PROMPTS = """
         AND (%(question)s::bigint IS NULL OR prompt.question_seq = %(question)s)
     ORDER BY prompt.seq
 """
-_INSERT = """
-    INSERT INTO prompt (conversation_seq, owner, question_seq, body)
-    VALUES (%s, %s, (SELECT seq FROM message WHERE id = %s AND conversation_seq = %s), %s)
-"""
-_FIND_PIECES = f"""
-    SELECT hash, seq FROM piece WHERE conversation_seq = {SEQ_OF_ID} AND hash = ANY (%s)
-"""
-_INSERT_PIECES = """
-    INSERT INTO piece (conversation_seq, owner, hash, body)
-    SELECT %s, %s, hash, body FROM unnest(%s::bytea[], %s::bytea[]) AS added (hash, body)
-    RETURNING hash, seq
+_NUMBER = "SELECT hash, seq, is_new FROM number_pieces(%s, %s)"
+_ADD = """
+    SELECT add_prompts(
+        %(seq)s, %(owner)s, %(numbers)s::bigint[], %(hashes)s::bytea[], %(pieces)s::bytea[],
+        %(questions)s::text[], %(prompts)s::bytea[]
+    )
 """
 _QUESTION = """
     SELECT message.conversation_seq, message.owner, message.seq FROM message
@@ -85,16 +80,16 @@ def set_calibrations(db: PostgresDatabase, calibrations: Mapping[str, Calibratio
 
 
 class AskedPieces(NamedTuple):
-    """The pieces of prompts by their identities, and the rows of those that are stored."""
+    """The pieces of prompts by their identities, and the numbers that the server gives them."""
 
     documents: dict[int, PieceDocument]
-    stored: Cursor[Any]
+    numbered: Cursor[Any] | None
 
 
 def ask_for_pieces(
     db: PostgresDatabase, conversation_id: str, sent: Sequence[SentPrompt]
 ) -> AskedPieces:
-    """Ask which pieces of these prompts are stored, for `write`."""
+    """Ask for the numbers of the pieces of these prompts, for `write`."""
     every: list[_Piece] = []
     for each in sent:
         every += [*each.prompt.messages, *each.prompt.tools]
@@ -105,19 +100,25 @@ def _ask_for_pieces(
     db: PostgresDatabase, conversation_id: str, pieces: Sequence[_Piece]
 ) -> AskedPieces:
     documents = {id(piece): PieceDocument.of(piece) for piece in pieces}
-    digests = {document.digest for document in documents.values()}
-    return AskedPieces(documents, db.execute(_FIND_PIECES, (conversation_id, [*digests])))
+    digests = dict.fromkeys(document.digest for document in documents.values())
+    numbered = db.execute(_NUMBER, (conversation_id, [*digests])) if digests else None
+    return AskedPieces(documents, numbered)
 
 
 def write(
-    db: PostgresDatabase, row: ConversationRow, sent: Sequence[SentPrompt], pieces: AskedPieces
+    db: PostgresDatabase,
+    row: ConversationRow,
+    sent: Sequence[SentPrompt],
+    pieces: AskedPieces,
+    known_texts: Mapping[str, str],
 ) -> None:
-    """Store the prompts of a turn, inside the caller's transaction."""
-    numbers = _store_pieces(db, row, pieces)
-    for each in sent:
-        messages = [numbers[id(message)] for message in each.prompt.messages]
-        tools = [numbers[id(tool)] for tool in each.prompt.tools]
-        _insert(db, row, archived_call(each), messages, tools)
+    """Store the prompts of a turn, inside the caller's transaction. `known_texts` are those of
+    messages in the conversation, by their ids.
+    """
+    calls = [
+        _Call(archived_call(each), [*each.prompt.messages], [*each.prompt.tools]) for each in sent
+    ]
+    _add(db, row, calls, pieces, known_texts)
 
 
 def write_archive(
@@ -130,50 +131,64 @@ def write_archive(
     """Store the prompts of a valid archive, after its messages: those of these questions, or all
     (None).
     """
-    calls = [call for call in prompts.calls if questions is None or call.question_id in questions]
-    if not calls:
-        return
-    every: list[_Piece] = [*prompts.messages, *prompts.tools]
-    numbers = _store_pieces(db, row, _ask_for_pieces(db, conversation_id, every))
-    for call in calls:
-        messages = [numbers[id(prompts.messages[n])] for n in call.messages]
-        tools = [numbers[id(prompts.tools[n])] for n in call.tools]
-        _insert(db, row, call, messages, tools)
+    calls = [
+        _Call(
+            call,
+            [prompts.messages[n] for n in call.messages],
+            [prompts.tools[n] for n in call.tools],
+        )
+        for call in prompts.calls
+        if questions is None or call.question_id in questions
+    ]
+    if calls:
+        every: list[_Piece] = [*prompts.messages, *prompts.tools]
+        _add(db, row, calls, _ask_for_pieces(db, conversation_id, every), {})
 
 
-def _insert(
+class _Call(NamedTuple):
+    """A model call with what it was sent."""
+
+    call: ArchivedCall
+    messages: list[PromptMessage]
+    tools: list[PromptTool]
+
+    def body(self, numbers: Mapping[int, int]) -> bytes:
+        """The call as it is stored, with the numbers of its pieces by their identities."""
+        messages = [numbers[id(message)] for message in self.messages]
+        tools = [numbers[id(tool)] for tool in self.tools]
+        return call_body(self.call, messages, tools)
+
+
+def _add(
     db: PostgresDatabase,
     row: ConversationRow,
-    call: ArchivedCall,
-    messages: Sequence[int],
-    tools: Sequence[int],
+    calls: Sequence[_Call],
+    pieces: AskedPieces,
+    known_texts: Mapping[str, str],
 ) -> None:
-    body = call_body(call, messages, tools)
-    db.execute(_INSERT, (*row, call.question_id, row.seq, body))
-
-
-def _store_pieces(
-    db: PostgresDatabase, row: ConversationRow, pieces: AskedPieces
-) -> dict[int, int]:
-    """Store the pieces that are new. Returns the numbers of all, by their identities."""
+    """Store calls, and those of their pieces that are new."""
+    if not calls:
+        return
+    numbers: dict[bytes, int] = {}
+    new: set[bytes] = set()
+    for digest, seq, is_new in pieces.numbered or ():
+        numbers[bytes(digest)] = seq
+        if is_new:
+            new.add(bytes(digest))
     documents = pieces.documents
-    stored: dict[bytes, int] = {bytes(digest): seq for digest, seq in pieces.stored}
+    added = {each.digest: each for each in documents.values() if each.digest in new}
     texts = StoredTexts(db, row.seq)
-    texts.load(
-        id_
-        for document in documents.values()
-        if document.digest not in stored
-        for id_ in document.source_ids
-    )
-    new = {
-        document.digest: document.body(texts)
-        for document in documents.values()
-        if document.digest not in stored
+    texts.update(known_texts)
+    texts.load(id_ for document in added.values() for id_ in document.source_ids)
+    by_identity = {identity: numbers[each.digest] for identity, each in documents.items()}
+    values = {
+        "numbers": [numbers[digest] for digest in added],
+        "hashes": [*added],
+        "pieces": [document.body(texts) for document in added.values()],
+        "questions": [each.call.question_id for each in calls],
+        "prompts": [each.body(by_identity) for each in calls],
     }
-    if new:
-        added = db.execute(_INSERT_PIECES, (*row, [*new], [*new.values()]))
-        stored |= {bytes(digest): seq for digest, seq in added}
-    return {identity: stored[document.digest] for identity, document in documents.items()}
+    db.execute(_ADD, row._asdict() | values)
 
 
 class StoredTexts(dict[str, str]):

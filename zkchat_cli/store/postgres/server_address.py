@@ -58,6 +58,8 @@ def read_address(url: str, user: str, *, allow_insecure: bool) -> ServerAddress:
     options = [f"-c lock_timeout={LOCK_TIMEOUT}s", f"-c statement_timeout={_STATEMENT_TIMEOUT}s"]
     # Compiling a plan takes longer than any statement of ours
     options += ["-c idle_in_transaction_session_timeout=60s", "-c jit=off"]
+    # The plans of our statements do not depend on their values: each is made once
+    options.append("-c plan_cache_mode=force_generic_plan")
     # The last one counts: the user chooses waiting times, but neither tables nor a name
     options += [str(parameters.get("options") or ""), f"-c search_path={SCHEMA},pg_temp"]
     if user:
