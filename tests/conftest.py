@@ -15,13 +15,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from factories import AppFixture, make_app, open_store, open_vault
@@ -119,6 +121,11 @@ A compost heap needs air, water and patience. It is ready after nine months.
 """,
 }
 
+
+COSTLY = frozenset({"PostgresServer", "PostgresStore", "Syntax"})
+"""What tests import that need a server or the package's syntax. To make them takes seconds."""
+TRACED_CASES = 2
+"""Of each test with parameters, so many cases of a process run with coverage's tracer."""
 
 FORK_SERVER = str(Path(__file__).with_name("fork_server.py"))
 ABOUT_PYTHON = ("PYTHON", "LANG", "LC_", "TIKTOKEN", "PATH")
@@ -247,17 +254,30 @@ def fork_server_address() -> str:
     return str(fork_server_folder() / "program")
 
 
-@cache
-def syntax_nodes() -> dict[str, tuple[ast.AST, ...]]:
-    """The nodes of each module's syntax, by its path in the package. To find them takes most of the
-    time of a test that looks at them.
+class ModuleSyntax(NamedTuple):
+    """The syntax tree of a module, and all of its nodes."""
+
+    tree: ast.Module
+    nodes: tuple[ast.AST, ...]
+
+
+Syntax = dict[str, ModuleSyntax]
+"""Of each module, by its path in the package."""
+
+
+@pytest.fixture(scope="session")
+def syntax() -> Syntax:
+    """The syntax of the package. To read it takes most of the time of a test that looks at it, so
+    these tests come first: one process runs them all.
     """
     package = Path(exporters.__file__).parent.parent
-    files = sorted(package.rglob("*.py"))
-    return {
-        file.relative_to(package).as_posix(): tuple(ast.walk(ast.parse(file.read_bytes())))
-        for file in files
-    }
+    found: Syntax = {}
+    with _untraced(), _without_collector():
+        for file in sorted(package.rglob("*.py")):
+            tree = ast.parse(file.read_bytes())
+            name = file.relative_to(package).as_posix()
+            found[name] = ModuleSyntax(tree, tuple(ast.walk(tree)))
+    return found
 
 
 def write_notes(folder: Path, notes: Mapping[str, str | bytes]) -> Path:
@@ -335,8 +355,25 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
         os.environ[SHARED] = start_fork_server()
-    # As the program has it: looking for cycles among thousands of tests was a third of finding them
+    # As the program has it
     gc.set_threshold(50_000, 20, 50)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Looking for cycles among thousands of tests was a third of finding them."""
+    with _without_collector():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Files that need something costly come first, so that one process makes it: with `-n 2`, each
+    begins with a half of the list. Hypothesis reads the whole package here.
+    """
+    items.sort(key=lambda item: COSTLY.isdisjoint(vars(getattr(item, "module", item))))
+    with _untraced():
+        return (yield)
 
 
 def pytest_collection_finish() -> None:
@@ -355,26 +392,52 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """`untraced` and random tests try thousands of cases of what other tests measure: coverage's
-    tracer would be most of their time.
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Coverage's tracer would be most of the time of these tests: `untraced` and random ones try
+    thousands of cases of what other tests measure, and of a test with many cases, a few run what
+    all run. So the package's true coverage is a little more than the figure.
     """
-    if item.get_closest_marker("untraced") or getattr(
-        getattr(item, "function", None), "is_hypothesis_test", False
-    ):
+    if _adds_no_coverage(item):
         with _untraced():
             return (yield)
     return (yield)
 
 
+def _adds_no_coverage(item: pytest.Item) -> bool:
+    function = getattr(item, "function", None)
+    if item.get_closest_marker("untraced") or getattr(function, "is_hypothesis_test", False):
+        return True
+    _cases_begun[function] += 1
+    return _cases_begun[function] > TRACED_CASES
+
+
+_cases_begun: Counter[object] = Counter()
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Without the collector of cycles, which is half of the time of making a million objects."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 @contextmanager
 def _untraced() -> Iterator[None]:
+    """Without coverage's tracer, in threads that begin here, too."""
     tracer = sys.gettrace()
+    tracer_of_threads = threading.gettrace()
     sys.settrace(None)
+    threading.settrace(None)  # type: ignore[arg-type]
     try:
         yield
     finally:
         sys.settrace(tracer)
+        threading.settrace(tracer_of_threads)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -3,8 +3,10 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
+from pathlib import Path, PurePath
+
+import pytest
+from conftest import ModuleSyntax, Syntax
 
 import zkchat_cli
 
@@ -15,15 +17,9 @@ WITH_OWNED_STATE = ("zkchat_cli.chat", "zkchat_cli.memory", "zkchat_cli.slash")
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-class ImportedName(NamedTuple):
-    """A name that one module gets from another: `from MODULE import NAME`."""
-
-    module: str
-    name: str
-
-
-def module_name(file: Path) -> str:
-    dotted = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
+def module_name(file: str) -> str:
+    """The name of a module by its path in the package."""
+    dotted = ".".join((PACKAGE.name, *PurePath(file).with_suffix("").parts))
     return dotted.removesuffix(".__init__")
 
 
@@ -32,23 +28,21 @@ def package_of(module: str) -> str:
     return ".".join(module.split(".")[:2])
 
 
-TREES = {module_name(file): ast.parse(file.read_text("utf-8")) for file in PACKAGE.rglob("*.py")}
+@pytest.fixture
+def modules(syntax: Syntax) -> dict[str, ModuleSyntax]:
+    """The modules of the package by their names."""
+    return {module_name(file): module for file, module in syntax.items()}
 
 
-def imports_of_other_packages(module: str) -> Iterator[ImportedName]:
-    for node in ast.walk(TREES[module]):
-        if not (isinstance(node, ast.ImportFrom) and node.module in TREES):
-            continue
-        if package_of(node.module) != package_of(module):
-            yield from (ImportedName(node.module, alias.name) for alias in node.names)
-
-
-def find_faces() -> dict[str, set[str]]:
+def find_faces(modules: dict[str, ModuleSyntax]) -> dict[str, set[str]]:
     """What each module offers to other packages: the names that they import from it."""
     faces: dict[str, set[str]] = defaultdict(set)
-    for module in TREES:
-        for imported in imports_of_other_packages(module):
-            faces[imported.module].add(imported.name)
+    for importer, module in modules.items():
+        for node in module.nodes:
+            if not isinstance(node, ast.ImportFrom) or node.module not in modules:
+                continue
+            if package_of(node.module) != package_of(importer):
+                faces[node.module].update(alias.name for alias in node.names)
     return faces
 
 
@@ -68,9 +62,9 @@ def find_undocumented(definition: Definition, module: str) -> Iterator[str]:
             yield f"{module}.{definition.name}.{member.name}"
 
 
-def find_foreign_assignments(tree: ast.Module) -> Iterator[str]:
+def find_foreign_assignments(module: ModuleSyntax) -> Iterator[str]:
     """The attributes of other objects, and the items of these, that a module assigns or deletes."""
-    for node in ast.walk(tree):
+    for node in module.nodes:
         if not isinstance(node, ast.Attribute | ast.Subscript) or isinstance(node.ctx, ast.Load):
             continue
         target: ast.expr = node
@@ -85,21 +79,25 @@ def test_no_file_is_longer_than_400_lines() -> None:
     assert {str(file): length for file, length in lengths.items() if length > MOST_LINES} == {}
 
 
-def test_what_other_packages_import_has_a_docstring() -> None:
+def test_what_other_packages_import_has_a_docstring(
+    modules: dict[str, ModuleSyntax],
+) -> None:
     undocumented: list[str] = []
-    for module, names in find_faces().items():
+    for module, names in find_faces(modules).items():
         if ".sqlite." in module or ".postgres." in module:
             # What the methods do is said once, in the ports.
             continue
-        for node in TREES[module].body:
+        for node in modules[module].tree.body:
             if isinstance(node, Definition) and node.name in names:
                 undocumented += find_undocumented(node, module)
     assert sorted(undocumented) == []
 
 
-def test_engine_memory_and_commands_assign_no_attribute_of_another_object() -> None:
+def test_engine_memory_and_commands_assign_no_attribute_of_another_object(
+    modules: dict[str, ModuleSyntax],
+) -> None:
     assigned: dict[str, list[str]] = {}
-    for module, tree in TREES.items():
-        if package_of(module) in WITH_OWNED_STATE:
-            assigned[module] = list(find_foreign_assignments(tree))
+    for name, module in modules.items():
+        if package_of(name) in WITH_OWNED_STATE:
+            assigned[name] = list(find_foreign_assignments(module))
     assert {module: targets for module, targets in assigned.items() if targets} == {}

@@ -12,14 +12,14 @@ import re
 import runpy
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 import typer
-from conftest import syntax_nodes
+from conftest import Syntax
 from test_help import everything
 from transcript_player import Transcript
 
@@ -254,19 +254,19 @@ def test_every_setting_that_the_text_names_exists() -> None:
     assert named - set(known) - parts == set()
 
 
-def test_every_environment_variable_is_listed_and_no_other() -> None:
+def test_every_environment_variable_is_listed_and_no_other(syntax: Syntax) -> None:
     told = {each for row in rows(section("# Settings")) if len(row) == 2 for each in code(row[0])}
-    read = set(_read_from_the_environment(syntax_nodes().values()))
+    read = set(_read_from_the_environment(syntax))
     assert {name for name in read if not name.startswith("_")} - told == set()
-    texts = [node.value for nodes in syntax_nodes().values() for node in nodes if _is_text(node)]
+    texts = [node.value for module in syntax.values() for node in module.nodes if _is_text(node)]
     named = {name for text in texts for name in re.findall(r"\b[A-Z_]{4,}\b", text)}
     settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.default_values()}
     assert told - named - read - settings == set()
 
 
-def _read_from_the_environment(modules: Iterable[tuple[ast.AST, ...]]) -> Iterator[str]:
-    for nodes in modules:
-        for node in nodes:
+def _read_from_the_environment(syntax: Syntax) -> Iterator[str]:
+    for module in syntax.values():
+        for node in module.nodes:
             match node:
                 case ast.Call(
                     func=ast.Attribute(attr="get", value=where),
@@ -283,7 +283,10 @@ def _read_from_the_environment(modules: Iterable[tuple[ast.AST, ...]]) -> Iterat
 
 
 def _is_environment(node: ast.expr) -> bool:
-    return ast.unparse(node).split(".")[-1] in ("env", "environ")
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in ("env", "environ")
+    return False
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -293,9 +296,9 @@ def _is_text(node: ast.AST) -> bool:
 # what goes wrong
 
 
-def test_every_error_that_can_be_looked_up_is_one_of_the_programs() -> None:
+def test_every_error_that_can_be_looked_up_is_one_of_the_programs(syntax: Syntax) -> None:
     """What stands between the … of an error is a piece of a text in the source."""
-    source = "\n".join(_texts())
+    source = "\n".join(_texts(syntax))
     for row in rows(section("# Troubleshooting")):
         for piece in (
             piece.strip(" @[]:") for each in code(row[0])[:1] for piece in re.split("…", each)
@@ -303,10 +306,10 @@ def test_every_error_that_can_be_looked_up_is_one_of_the_programs() -> None:
             assert piece in source, row[0]
 
 
-def _texts() -> Iterator[str]:
+def _texts(syntax: Syntax) -> Iterator[str]:
     """All texts of the source, those with values in them with nothing in their place."""
-    for nodes in syntax_nodes().values():
-        for node in nodes:
+    for module in syntax.values():
+        for node in module.nodes:
             if isinstance(node, ast.JoinedStr):
                 yield "".join(
                     str(part.value) for part in node.values if isinstance(part, ast.Constant)

@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from pathlib import Path, PurePath
 
-from conftest import syntax_nodes
+from conftest import Syntax
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,25 +27,25 @@ the module holds.
 """
 
 
-def module_names() -> set[str]:
-    return {PurePath(file).stem for file in syntax_nodes()}
+def module_names(syntax: Syntax) -> set[str]:
+    return {PurePath(file).stem for file in syntax}
 
 
-def test_no_class_name_is_defined_twice() -> None:
+def test_no_class_name_is_defined_twice(syntax: Syntax) -> None:
     defined = defaultdict(list)
-    for file, nodes in syntax_nodes().items():
-        for node in nodes:
+    for file, module in syntax.items():
+        for node in module.nodes:
             if isinstance(node, ast.ClassDef):
                 defined[node.name].append(file)
     assert {name: files for name, files in defined.items() if len(files) > 1} == {}
 
 
-def test_modules_are_named_by_nouns() -> None:
-    participles = {name for name in module_names() if name.endswith("ing")}
+def test_modules_are_named_by_nouns(syntax: Syntax) -> None:
+    participles = {name for name in module_names(syntax) if name.endswith("ing")}
     assert participles - set(MODULES_IN_ING) == set()
 
 
-def test_every_term_of_the_glossary_is_in_the_code() -> None:
+def test_every_term_of_the_glossary_is_in_the_code(syntax: Syntax) -> None:
     table = (
         (ROOT / "CONTRIBUTING.md")
         .read_text(encoding="utf-8")
@@ -58,7 +58,9 @@ def test_every_term_of_the_glossary_is_in_the_code() -> None:
         if row.startswith("|")
     }
     assert 30 <= len(terms) <= 50
-    names = module_names()
-    for nodes in syntax_nodes().values():
-        names |= {node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    names = module_names(syntax)
+    for module in syntax.values():
+        names |= {
+            node.name for node in module.nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)
+        }
     assert {term: name for term, name in terms.items() if name not in names} == {}

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from conftest import Program, needs_permissions, syntax_nodes, write_notes
+from conftest import Program, Syntax, needs_permissions, write_notes
 from factories import COUNTER, AppFixture, DeltaModel, reply, run_turn, tool_reply
 from pytest_httpserver import HTTPServer
 from terminal_screen import CTRL_C, Chat, Script
@@ -183,11 +183,11 @@ OPENERS = {
 }
 
 
-def test_every_file_is_read_through_fileio() -> None:
+def test_every_file_is_read_through_fileio(syntax: Syntax) -> None:
     openers = {
         file
-        for file, nodes in syntax_nodes().items()
-        for node in nodes
+        for file, module in syntax.items()
+        for node in module.nodes
         if isinstance(node, ast.Call) and _opens_to_read(node)
     }
     assert openers == set(OPENERS)
