@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from factories import AppFixture, make_app, open_store, open_vault
+from factories import AppFixture, make_app, open_store, open_vault, without_tracer
 from fake_embedders import EmbeddingServers
 from fork_server import run_piped, use_empty_certificates
 from hypothesis import settings
@@ -78,9 +77,10 @@ time.tzset()
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 use_empty_certificates()
-settings.register_profile("people", deadline=None)
+settings.register_profile("people", deadline=None, max_examples=30)
 # The same examples each time; people find new ones
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("ci", settings.get_profile("people"), derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("ci" if os.environ.get("CI") else "people")
 
 MEMORY = Path("/dev/shm")
@@ -122,8 +122,10 @@ A compost heap needs air, water and patience. It is ready after nine months.
 }
 
 
-COSTLY = frozenset({"PostgresServer", "PostgresStore", "Syntax"})
-"""What tests import that need a server or the package's syntax. To make them takes seconds."""
+COSTLY = frozenset({"PostgresServer", "PostgresStore", "Syntax", "call_model", "open_model"})
+"""What tests import that need a server, the package's syntax or a provider's library. Each takes
+seconds to make.
+"""
 TRACED_CASES = 2
 """Of each test with parameters, so many cases of a process run with coverage's tracer."""
 
@@ -272,7 +274,7 @@ def syntax() -> Syntax:
     """
     package = Path(exporters.__file__).parent.parent
     found: Syntax = {}
-    with _untraced(), _without_collector():
+    with without_tracer(), _without_collector():
         for file in sorted(package.rglob("*.py")):
             tree = ast.parse(file.read_bytes())
             name = file.relative_to(package).as_posix()
@@ -372,7 +374,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
     begins with a half of the list. Hypothesis reads the whole package here.
     """
     items.sort(key=lambda item: COSTLY.isdisjoint(vars(getattr(item, "module", item))))
-    with _untraced():
+    with without_tracer():
         return (yield)
 
 
@@ -398,7 +400,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     all run. So the package's true coverage is a little more than the figure.
     """
     if _adds_no_coverage(item):
-        with _untraced():
+        with without_tracer():
             return (yield)
     return (yield)
 
@@ -426,24 +428,10 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-@contextmanager
-def _untraced() -> Iterator[None]:
-    """Without coverage's tracer, in threads that begin here, too."""
-    tracer = sys.gettrace()
-    tracer_of_threads = threading.gettrace()
-    sys.settrace(None)
-    threading.settrace(None)  # type: ignore[arg-type]
-    try:
-        yield
-    finally:
-        sys.settrace(tracer)
-        threading.settrace(tracer_of_threads)  # type: ignore[arg-type]
-
-
 @pytest.fixture
 def untraced() -> Iterator[None]:
     """Without coverage's tracer, which would be most of the time that is compared."""
-    with _untraced():
+    with without_tracer():
         yield
 
 

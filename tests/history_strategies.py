@@ -23,8 +23,8 @@ from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.models.prompts import Calibration, ContextUsage, Prompt, PromptMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
-"""Random histories per property; CI also tries two thousand."""
+EXAMPLES = int(os.environ.get("EXAMPLES", "15"))
+"""Random histories for each property and strategy; CONTRIBUTING.md says how to try more."""
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 CORE_TOOLS = frozenset(tool.name for tool in tools.load_tools() if tool.core)

@@ -331,3 +331,9 @@ class Chat:
         self._stream.feed(new)
         self._everything = None
         return True
+
+
+class Ask(Chat):
+    """`zkchat ask` on a terminal."""
+
+    name = "ask"

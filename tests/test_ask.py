@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import Program
+from terminal_screen import Ask
 
 
 def test_the_level_says_how_sure_the_offline_provider_is(
@@ -257,18 +258,10 @@ def test_each_message_has_the_tokens_of_its_own_reasoning(
 def test_a_screen_lists_the_same_sources_as_a_pipe_at_each_level(
     zkchat: Program, question: str
 ) -> None:
-    pexpect = pytest.importorskip("pexpect")
-    child = pexpect.spawn(
-        sys.executable,
-        ["-m", "zkchat_cli", "ask", question],
-        env={**zkchat.environment, "TERM": "xterm-256color"},
-        cwd=str(zkchat.vault),
-        encoding="utf-8",
-        dimensions=(40, 200),
-    )
-    child.expect(pexpect.EOF)
-    on_screen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\]8;[^\a\x1b]*(?:\a|\x1b\\)", "", child.before)
+    with Ask(zkchat, question, columns=200, rows=40) as asking:
+        assert asking.wait_for_end() == 0
+        on_screen = asking.everything()
     listed = zkchat("ask", question).out.partition("Sources\n")[2]
     marks = re.compile(r"^ +\[(\d+)\] (\S) (\[\[[^]]+\]\])", re.MULTILINE)
-    assert marks.findall(on_screen.replace("\r", "")) == marks.findall(listed)
+    assert marks.findall(on_screen) == marks.findall(listed)
     assert bool(marks.findall(listed)) == (question != "Xylophones")

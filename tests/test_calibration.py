@@ -146,7 +146,7 @@ texts = st.lists(
 )
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(questions=texts)
 def test_every_prompt_that_is_sent_fits_by_the_servers_own_count(
     app: AppFixture, server: ModelServer, questions: list[str]

@@ -278,7 +278,7 @@ def statements_stay_for_ten_rounds(
 
 @pytest.mark.untraced
 def test_statements_stay_for_ten_rounds_of_hostile_summaries(workspace: AppFixture) -> None:
-    settings(max_examples=8)(statements_stay_for_ten_rounds)(workspace)
+    settings(max_examples=4)(statements_stay_for_ten_rounds)(workspace)
 
 
 def test_a_decision_in_a_message_that_is_no_longer_pinned_comes_into_the_next_summary(
@@ -329,8 +329,14 @@ def compact_when_due(zkchat: Program, talk: str, model: str) -> None:
     zkchat("ask", "--cid", talk, "And the garden? " * 200, *limit, "--model", model)
 
 
-@pytest.mark.parametrize("compact", [compact_by_command, compact_in_chat, compact_when_due])
-@pytest.mark.parametrize("reply", ["a summary", "nothing", "an extract"])
+@pytest.mark.parametrize(
+    ("compact", "reply"),
+    [
+        (compact_by_command, "a summary"),
+        (compact_in_chat, "nothing"),
+        (compact_when_due, "an extract"),
+    ],
+)
 def test_a_decision_outlasts_the_second_summary(
     zkchat: Program, talk: str, script: Script, compact: Callable[..., None], reply: str
 ) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 from factories import chunk
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_citation_marks import AWKWARD
 
@@ -424,7 +424,6 @@ awkward = st.lists(
 )
 
 
-@settings(max_examples=100)
 @given(awkward.map("".join), st.data())
 def test_words_of_a_note_are_found_in_it(text: str, data: st.DataObject) -> None:
     # A number and its unit are one word

@@ -36,6 +36,7 @@ def test_blocks_of_code_come_without_their_fences(text: str, blocks: list[str]) 
     assert code_blocks(text) == blocks
 
 
+@pytest.mark.untraced
 def test_hundreds_of_kilobytes_of_hostile_fences_takes_no_time() -> None:
     assert len(code_blocks("```\n" * 100_000)) == 50_000
     assert code_blocks(("> " * 20_000 + "\n") * 5 + "1) " * 40_000) == []

@@ -169,6 +169,7 @@ def test_a_summary_is_one_short_line(answer: str, summary: str) -> None:
     assert parse_summary(answer) == summary
 
 
+@pytest.mark.untraced
 def test_the_file_is_bounded_and_forgets_no_cost(tmp_path: Path) -> None:
     file = tmp_path / "summaries.jsonl"
     cache = SummaryCache(file)

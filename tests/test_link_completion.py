@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 from conftest import write_notes
 from factories import open_vault
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zkchat_cli.text.case_folder import fold
@@ -150,7 +150,6 @@ def test_a_common_part_of_names_does_not_hide_the_nearest(tmp_path, monkeypatch)
 
 
 @example("a", 3)
-@settings(max_examples=80)
 @given(LETTERS, st.integers(0, 40))
 def test_exactly_the_texts_with_the_letters_in_order_match(typed, limit):
     texts = [

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from conftest import Program
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from model_calls import ANTHROPIC, OLLAMA, OPENAI, QUESTION, Protocol
 from model_server import (
@@ -84,14 +84,12 @@ def split(pieces: list[str]) -> tuple[str, str, list[str]]:
 
 
 @given(st.lists(PARTS, max_size=12), st.integers(1, 5))
-@settings(max_examples=300, deadline=None)
 def test_the_pieces_in_which_a_text_comes_do_not_matter(parts: list[str], size: int) -> None:
     whole = "".join(parts)
     assert split([whole[i : i + size] for i in range(0, len(whole), size)]) == split([whole])
 
 
 @given(st.text(alphabet="ab <>|/`\n#-", max_size=60).map(str.lstrip))
-@settings(max_examples=200, deadline=None)
 def test_a_text_without_marks_is_unchanged(text: str) -> None:
     assert split(list(text)) == (text, "", [])
 

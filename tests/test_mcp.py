@@ -426,15 +426,14 @@ def test_a_call_that_is_cancelled_over_http_stops_its_work(
 
     with connected_by_http(http_server.address, TOKEN, mode=mode) as client:
         assert client.portal.call(call_for_a_moment)
-        end = time.monotonic() + 5
-        used = http_server.processor_time()
-        while time.monotonic() < end:
+        at_first = used = http_server.processor_time()
+        before = -1.0
+        # On a busy machine it may rest while it has work: that takes ten seconds of the processor
+        while used != before and used < at_first + 5:
             time.sleep(0.2)
             before = used
             used = http_server.processor_time()
-            if used == before:
-                break
-        assert used == before
+        assert used < at_first + 5
 
 
 def test_the_time_for_a_long_word_grows_with_its_length_and_not_with_its_square(

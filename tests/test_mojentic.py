@@ -4,10 +4,7 @@ tells. And zkchat's tools in a program of mojentic's.
 
 import asyncio
 import json
-import os
 import re
-import subprocess
-import sys
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -190,7 +187,10 @@ def notes(tmp_path: Path) -> Path:
 
 
 def test_the_example_in_the_documentation_answers_by_mojentics_own_tool_loop(
-    server: ModelServer, notes: Path
+    server: ModelServer,
+    notes: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     page = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
     [example] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
@@ -201,24 +201,14 @@ def test_the_example_in_the_documentation_answers_by_mojentics_own_tool_loop(
         return completion("stop", content="With hot water [1].")
 
     server.compute = answer
-    done = subprocess.run(
-        [sys.executable, "-c", example],
-        capture_output=True,
-        text=True,
-        cwd=notes.parent,
-        env={
-            **os.environ,
-            "OPENAI_API_ENDPOINT": f"{server.address}/v1",
-            "OPENAI_API_KEY": "none",
-            # mojentic counts tokens with a vocabulary that it would download
-            "TIKTOKEN_CACHE_DIR": str(Path(zkchat_cli.__file__).parent / "tokens/vocabulary"),
-            "PYTHONPATH": str(ROOT),
-        },
-        timeout=100,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines() == ["With hot water [1].", "[1] Filter.md"]
+    monkeypatch.chdir(notes.parent)
+    monkeypatch.setenv("OPENAI_API_ENDPOINT", f"{server.address}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    # mojentic counts tokens with a vocabulary that it would download
+    vocabulary = Path(zkchat_cli.__file__).parent / "tokens/vocabulary"
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(vocabulary))
+    exec(example, {"__name__": "__main__"})
+    assert capsys.readouterr().out.splitlines() == ["With hot water [1].", "[1] Filter.md"]
     first, second = server.bodies
     assert "find_excerpts" in [tool["function"]["name"] for tool in first["tools"]]
     result = json.loads(second["messages"][-1]["content"])

@@ -171,8 +171,7 @@ def test_a_named_note_is_sent_in_a_conversation_that_fills_the_window(app: AppFi
     assert report.context.total_tokens <= report.context.effective_limit
 
 
-@pytest.mark.parametrize("window", [1000, 1500, 3000, 8000])
-@pytest.mark.parametrize("links", [1, 4, 30])
+@pytest.mark.parametrize(("window", "links"), [(1000, 1), (1500, 4), (3000, 30), (8000, 30)])
 def test_the_limit_holds_for_any_window_and_number_of_notes(
     app: AppFixture, window: int, links: int
 ) -> None:

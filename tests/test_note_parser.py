@@ -1,7 +1,7 @@
 """What a note says about itself, and how it is cut into chunks."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.vault import note_parser
@@ -157,7 +157,6 @@ LINES = [
 ]
 
 
-@settings(max_examples=100)
 @given(st.lists(st.sampled_from(LINES), max_size=40))
 def test_every_line_is_in_exactly_one_chunk(lines):
     note = parse("\n".join(lines))
@@ -171,7 +170,6 @@ def test_every_line_is_in_exactly_one_chunk(lines):
     }
 
 
-@settings(max_examples=100)
 @given(
     st.lists(
         st.sampled_from([*LINES, "word " * 3000, "x" * (5 * MAX_LINE_TOKENS), "é " * 4000]),
@@ -190,7 +188,6 @@ def test_only_a_very_long_line_is_in_several_chunks(lines):
     assert all(text == lines[line - 1] for line, text in pieces.items())
 
 
-@settings(max_examples=100)
 @given(st.lists(st.sampled_from(LINES), max_size=40))
 def test_a_chunk_has_every_heading_above_or_inside(lines):
     note = parse("\n".join(lines))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import write_notes
 from factories import AppFixture, chunk, prompt_message, report_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.citations.sources import CitableSources
@@ -252,7 +252,6 @@ def test_result_without_excerpts_is_no_answer(result: str, answer: str) -> None:
     assert said.strip() == answer
 
 
-@settings(max_examples=50)
 @given(st.text(st.sampled_from('ab c.?!\n“”"[]1漢。`#-|'), max_size=200), st.text(max_size=40))
 def test_every_quote_is_in_the_note(text: str, question: str) -> None:
     source = QuoteSource(1, "T.md", "T", None, text)

@@ -2,12 +2,8 @@
 mark.
 """
 
-import json
-
 import pytest
 from factories import chunk
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.llm.offline.passages import quotable_passages
@@ -197,16 +193,13 @@ def test_passage_is_shown_as_a_reader_sees_it_and_can_be_verified(written: str, 
     assert render_passage(passage, quotable_chunk(written)) == shown
 
 
-@settings(max_examples=80)
-@example("\t1 *\t1")
-@example("1 ?:")
-@example("1 ?.")
-@given(st.text(st.sampled_from("aB .:!?\n>-#|`~*[]()<!%1“”漢。\0\t"), max_size=120))
-def test_every_piece_is_verbatim(text: str) -> None:
+@pytest.mark.parametrize("text", ["\t1 *\t1", "1 ?:", "1 ?."])
+def test_a_figure_among_marks_is_verbatim(text: str) -> None:
+    """For any text, what is quoted is verified: see test_offline_provider.py. A figure beside its
+    unit (`5` of `5 km`) is not.
+    """
     for piece in quotable_passages(text, "H"):
-        assert QuotableChunk(chunk(text=text)).locate(piece.text) or not piece.text.strip(
-            " \n.…*`"
-        ), json.dumps(text)
+        assert QuotableChunk(chunk(text=text)).locate(piece.text)
 
 
 def test_a_command_over_several_lines_is_one_piece_of_code() -> None:

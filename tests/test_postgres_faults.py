@@ -110,7 +110,7 @@ def test_a_connection_that_is_cut_anywhere_in_a_turn_loses_and_doubles_nothing(
 
 
 def test_a_silent_server_is_given_up_with_a_message(postgres: PostgresServer, proxy: Proxy) -> None:
-    address = through(proxy, postgres, "?connect_timeout=2")._replace(answer_timeout=2.0)
+    address = through(proxy, postgres, "?connect_timeout=2")._replace(answer_timeout=0.5)
     with closing(PostgresStore.open(address)) as store:
         store.start(conversation())
         proxy.is_silent = True

@@ -84,8 +84,10 @@ def compact_in_chat(zkchat: Program, talk: str) -> str:
     return zkchat("chat", "--resume", talk, *MODEL, stdin="/compact\n").out
 
 
-@pytest.mark.parametrize("compact", [compact_by_command, compact_in_chat])
-@pytest.mark.parametrize("preview", [preview_by_command, preview_in_chat])
+@pytest.mark.parametrize(
+    ("preview", "compact"),
+    [(preview_by_command, compact_in_chat), (preview_in_chat, compact_by_command)],
+)
 def test_a_compaction_after_the_preview_of_another_process_is_stored(
     zkchat: Program,
     server: ModelServer,
@@ -171,7 +173,7 @@ def failing_summary(path: str, body: dict[str, Any]) -> Reply:
     return answer(path, body)
 
 
-LONG = 10
+LONG = 7
 
 
 def requests_of(

@@ -168,7 +168,6 @@ def test_a_paragraph_is_quoted_on_one_line(content: str, quoted: str) -> None:
     assert passage.text_with_speaker == f"user: {quoted}"
 
 
-@settings(max_examples=60)
 @given(st.text(st.sampled_from("ab漢😀 \n\t\ud800."), max_size=200), st.integers(1, 60))
 def test_parts_hold_everything_that_is_not_blank(text: str, times: int) -> None:
     found = split_message(text * times)
@@ -207,7 +206,6 @@ def state(index: RecallIndex, question: str) -> list[tuple[str, str]]:
     ]
 
 
-@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(

@@ -35,6 +35,7 @@ def test_windows_line_ends_are_line_ends_and_a_lone_return_is_not() -> None:
     assert sanitize("a\r\nb\rc") == "a\nb␍c"
 
 
+@pytest.mark.untraced
 def test_no_character_that_does_not_show_is_left_in_a_name_or_unseen_in_a_question() -> None:
     hidden = list(filter(is_hidden, map(chr, range(0x110000))))
     assert len(hidden) > 4_000

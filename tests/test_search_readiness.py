@@ -4,6 +4,7 @@ import io
 import os
 import re
 import threading
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from conftest import Program, write_notes
 from factories import AppFixture, DeltaModel, open_store, reply, report_of, tool_reply
 from fake_embedders import EmbeddingServers, SynonymEmbedder
 from notes_folder import NotesFolder
-from terminal_screen import Chat
+from terminal_screen import PATIENCE, Chat
 from test_doctor import checks
 
 from zkchat_cli.chat.fault_guard import FaultGuard
@@ -133,14 +134,16 @@ def bar(chat: Chat) -> str:
 def test_the_toolbar_shows_how_far_it_is_while_vectors_grow(
     program: Program, embedding_servers: EmbeddingServers
 ) -> None:
-    asked_again = threading.Event()
-    embedding_servers.before = lambda: asked_again.wait(0.3)
+    seen = threading.Event()
+    asked = count()
+    # After the first vectors it waits until they were seen
+    embedding_servers.before = lambda: next(asked) < 2 or seen.wait(PATIENCE)
     grows = re.compile(r"meaning \d+% │.*░ \d+%")
     with Chat(program, columns=80) as chat:
         chat.wait_until(lambda: bool(grows.search(bar(chat))), "the growth")
         chat.resize(50, 24)
         chat.wait_until(lambda: bool(grows.search(bar(chat))), "the growth in fewer columns")
-        asked_again.set()
+        seen.set()
         chat.wait_until(lambda: "░" in bar(chat) and "meaning" not in bar(chat), "the end")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 from factories import make_usage
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from streaming_terminal import Streaming, pieces_of
 
@@ -131,7 +131,6 @@ FRAGMENTS = st.sampled_from([*MARKS, *WORDS, "\n```py\n", "x = 1 # y", "\x1b[2J"
 TEXTS = st.lists(FRAGMENTS, max_size=40).map("".join)
 
 
-@settings(max_examples=60)
 @given(
     TEXTS,
     st.lists(st.integers(1, 12), min_size=1, max_size=8),

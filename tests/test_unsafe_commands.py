@@ -2,7 +2,7 @@
 
 import pytest
 from conftest import Program
-from terminal_screen import CTRL_C, Chat, Script
+from terminal_screen import CTRL_C, Ask, Chat, Script
 
 from zkchat_cli.vault.links.name_suggestions import certain_target
 
@@ -91,12 +91,6 @@ def test_in_a_chat_each_change_waits_for_a_yes(zkchat: Program, script: Script) 
             lambda: chat.everything().count("I did what you allowed.") == 2, "the second answer"
         )
     assert (zkchat.vault / "Garden/Compost.md").read_text().endswith("Line 0.\n\nLine 1.\n")
-
-
-class Ask(Chat):
-    """`zkchat ask` on a terminal."""
-
-    name = "ask"
 
 
 def test_ask_on_a_terminal_waits_for_a_yes_and_breaks_the_answer_as_the_chat_does(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import write_notes
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError
@@ -131,7 +131,6 @@ def test_nothing_outside_the_vault_is_read(root, path):
     vault.close()
 
 
-@settings(max_examples=60)
 @given(
     st.lists(
         st.sampled_from(["..", ".", "", "a", "b.md", "out", "\0", "~", "/", "\\", "é", "…", "CON"]),

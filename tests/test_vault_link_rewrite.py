@@ -78,7 +78,7 @@ bodies = st.builds(
 )
 
 
-@settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(paths, bodies, min_size=1, max_size=6), st.data())
 def test_every_link_keeps_its_target_after_a_rename(
     notes: dict[str, str], data: st.DataObject
@@ -136,10 +136,10 @@ def test_a_link_that_no_spelling_can_fix_is_reported() -> None:
     )
 
 
-def test_a_note_with_a_hundred_thousand_links_is_rewritten_in_linear_time() -> None:
-    notes = {"A.md": "", "List.md": "[[A]] and what else is there to say of it\n" * 100_000}
-    with takes_less_than(20):  # what is quadratic takes minutes
+def test_a_note_with_tens_of_thousands_of_links_is_rewritten_in_linear_time() -> None:
+    notes = {"A.md": "", "List.md": "[[A]] and what else is there to say of it\n" * 30_000}
+    with takes_less_than(6):  # what is quadratic takes a minute
         text, links = LinkRewriter(names_of(notes), Move("A.md", "B.md")).rewrite(
             note_parser.parse_note("List.md", notes["List.md"])
         )
-    assert (text, links) == (notes["List.md"].replace("[[A]]", "[[B]]"), 100_000)
+    assert (text, links) == (notes["List.md"].replace("[[A]]", "[[B]]"), 30_000)

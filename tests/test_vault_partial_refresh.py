@@ -149,7 +149,7 @@ class Edits(RuleBasedStateMachine):
             self.notes.check()
 
 
-Edits.TestCase.settings = settings(max_examples=8, stateful_step_count=12)
+Edits.TestCase.settings = settings(max_examples=6, stateful_step_count=12)
 TestEdits = Edits.TestCase
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import write_notes
 from factories import open_vault
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from notes_folder import NotesFolder
 
@@ -441,7 +441,6 @@ def workspace(tmp_path_factory):
     notes.vault.close()
 
 
-@settings(max_examples=60)
 @given(st.lists(OPERATORS, min_size=1, max_size=4).map(" ".join))
 def test_results_match_the_query(workspace, query):
     asked = parse_query(query)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.markdown.inline import split_target
@@ -272,7 +272,6 @@ def test_a_markdown_link_to_no_note_is_ignored_unless_it_ends_in_md():
     assert outcome([], "[x](#part)", source=None).status is None
 
 
-@settings(max_examples=100)
 @given(st.text(st.sampled_from("[]()|#!`$%<>-~\\ \n\tab^\"'*1.=:/"), max_size=200))
 def test_any_text_is_scanned_and_links_are_on_their_lines(text):
     found = read_markup(text)

@@ -204,19 +204,14 @@ def _start_until(
         return child
     file, function, calls = place
 
-    def count_down(frame: FrameType, event: str, _: object) -> None:
+    def count_down(frame: FrameType, _event: str, _: object) -> None:
         nonlocal calls, steps
-        if (
-            calls
-            and event == "call"
-            and frame.f_code.co_name == function
-            and frame.f_code.co_filename.endswith(file)
-        ):
+        if calls and frame.f_code.co_name == function and frame.f_code.co_filename.endswith(file):
             calls -= 1
         elif not calls:
             steps -= 1
         if not calls and steps <= 0:
-            sys.setprofile(None)
+            sys.settrace(None)
             os.kill(os.getpid(), number)
 
     os.environ.clear()
@@ -224,7 +219,8 @@ def _start_until(
     os.chdir(program.vault)
     os.dup2(os.open(os.devnull, os.O_RDWR), 1)
     sys.argv = ["zkchat", *words]
-    sys.setprofile(count_down)
+    # Unlike a profiler, it is told of calls only
+    sys.settrace(count_down)
     try:
         os._exit(run())
     except SystemExit as end:

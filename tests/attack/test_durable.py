@@ -168,7 +168,7 @@ def damage_again_and_again(file: Path, damage: Damage, times: int) -> Iterator[N
         yield
 
 
-@pytest.mark.parametrize(("damage", "files"), [(flip_bits, 60), (lose_a_page, 20), (cut, 10)])
+@pytest.mark.parametrize(("damage", "files"), [(flip_bits, 30), (lose_a_page, 10), (cut, 5)])
 def test_a_damaged_store_is_an_error_and_never_shows_other_words(
     file: Path, damage: Damage, files: int
 ) -> None:
@@ -327,7 +327,7 @@ def test_repair_saves_what_can_be_read_and_says_what_is_lost(file: Path, zkchat:
     repair.check_store(file)
 
 
-@pytest.mark.parametrize(("damage", "files"), [(flip_bits, 20), (lose_a_page, 20), (cut, 10)])
+@pytest.mark.parametrize(("damage", "files"), [(flip_bits, 8), (lose_a_page, 8), (cut, 4)])
 def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(
     file: Path, damage: Damage, files: int
 ) -> None:
@@ -411,7 +411,7 @@ def test_a_file_without_a_trace_of_a_store_is_left_alone(file: Path) -> None:
 
 @pytest.mark.parametrize(
     ("damage", "files"),
-    [(flip_bits, 20), (lose_a_page, 10), (cut, 5), (lambda raw, _: raw.reverse(), 1)],
+    [(flip_bits, 8), (lose_a_page, 4), (cut, 2), (lambda raw, _: raw.reverse(), 1)],
 )
 def test_a_damaged_index_is_rebuilt_and_never_an_error(
     vault: Path, tmp_path: Path, damage: Damage, files: int

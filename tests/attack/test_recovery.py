@@ -72,7 +72,7 @@ def has_ended(calls, way):
     return not killed
 
 for first, way in enumerate(PROPOSALS, 1):
-    for calls in count(first, 3):
+    for calls in count(first, 6):
         if has_ended(calls, way):
             break
 """
@@ -89,7 +89,7 @@ def test_a_rename_that_is_killed_is_made_as_a_whole_or_not_at_all(tmp_path: Path
         f"{way} renamed" for way in ("own", "finish", "undo")
     }
     assert min(outcomes.values()) >= 1
-    assert outcomes["undo as before"] > 10
+    assert outcomes["undo as before"] > 4
     assert not list(tmp_path.rglob("*.changes"))
     assert not list(tmp_path.rglob(VAULT_RECORD))
 

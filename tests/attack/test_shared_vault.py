@@ -17,7 +17,7 @@ def test_no_answer_tells_anything_about_the_notes_that_a_token_may_not_read(
     person: Person, tmp_path: Path
 ) -> None:
     async def send() -> list[str]:
-        return await find_leaks(tmp_path, person, 100, seed=5, by_meaning=True)
+        return await find_leaks(tmp_path, person, 50, seed=5, by_meaning=True)
 
     assert anyio.run(send) == []
 
