@@ -299,6 +299,17 @@ LISTED = {
         ({"links_to": "Dune"}, ["Emma"]),
         ({"folder": "Books", "until": "before 2025"}, ["Dune"]),
         ({"about": "xylophone"}, []),
+        ({"about": "sand -worm"}, ["Dune"]),
+        ({"tag": "book", "about": "-sand"}, ["Emma"]),
+        ({"folder": "Books", "property": "-author"}, ["Emma", "Sandworms"]),
+        ({"folder": "Books", "property": "-status: open"}, ["Dune"]),
+        ({"property": "status: read | lent"}, ["Dune", "Sandworms"]),
+        ({"property": "status: open; -status: lent"}, ["Emma"]),
+        ({"folder": "Books", "links_to": "-"}, ["Dune", "Sandworms"]),
+        ({"folder": "Books", "links_to": "-Dune"}, ["Dune", "Sandworms"]),
+        ({"folder": "-Books", "tag": "book"}, []),
+        ({"folder": "Books", "tag": "-book"}, ["Sandworms"]),
+        ({"tag": "book", "order": "oldest"}, ["Dune", "Emma"]),
     ],
 )
 def test_notes_by_subject_property_link_and_date(
@@ -309,6 +320,28 @@ def test_notes_by_subject_property_link_and_date(
     listed = answer(notes, "list_zk_documents", **wanted)
     assert [entry["path"] for entry in listed["documents"]] == [f"Books/{p}.md" for p in paths]
     assert listed["total"] == len(paths)
+
+
+@pytest.mark.parametrize(
+    ("show", "about", "texts"),
+    [
+        ("open tasks", "", ["- [ ] buy lamps", "\t- TODO call Ann", "- [/] paint the fence"]),
+        ("done tasks", "", ["- [x] sweep", "- DONE pay"]),
+        ("open tasks", "lamp", ["- [ ] buy lamps"]),
+        ("open tasks", "chores fence", ["- [/] paint the fence"]),
+        ("open tasks", "xylophone", []),
+    ],
+)
+def test_tasks_are_listed_as_their_lines(
+    notes: Vault, show: str, about: str, texts: list[str]
+) -> None:
+    tasks = "- [ ] buy lamps\n- [x] sweep\n\t- TODO call Ann\n- DONE pay\n"
+    code = "```\n- [ ] in code\n```\n"
+    write_notes(notes.root, {"Chores.md": f"{tasks}- [/] paint the fence\n\n{code}"})
+    notes.refresh()
+    listed = answer(notes, "list_zk_documents", show=show, about=about, folder="")
+    assert [excerpt["text"] for excerpt in listed.get("excerpts", [])] == texts
+    assert listed["total"] == len(texts)
 
 
 def test_list_with_properties_and_beginnings(notes: Vault) -> None:
@@ -339,7 +372,9 @@ def test_notes_are_counted_by_tag_and_folder(
 
 
 def test_unknown_order_is_refused(notes: Vault) -> None:
-    assert "order must be path or newest" in mistake(notes, "list_zk_documents", order="best")
+    assert "order must be path, newest or oldest" in mistake(
+        notes, "list_zk_documents", order="best"
+    )
 
 
 # limits and room

@@ -62,7 +62,7 @@ def test_day_without_a_note_is_told(app: AppFixture) -> None:
         ("table of books", "| Dune [1] | Frank Herbert | 5 |"),
         ("tabela de books", "| Dune [1] | Frank Herbert | 5 |"),
         ("table of insurances", "| car | 430 [1] |"),
-        ("list all books", "2 notes about books:"),
+        ("list all books", "2 notes with #book:"),
     ],
 )
 def test_bare_request_is_one_if_notes_suit_it(app: AppFixture, message: str, said: str) -> None:

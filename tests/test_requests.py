@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat_cli.llm.offline.note_scope import bare_text
+from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.llm.offline.requests import NoteRequest, is_typo, parse_request
 from zkchat_cli.text import words
 
@@ -86,7 +86,7 @@ def test_message_that_only_points_to_another_is_a_look_up(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["now or never?", "to be or not to be?", "yes or no?", "Deutsch oder Mathe"]
+    "message", ["now or never?", "to be or not to be?", "yes or no?", "sooner or later"]
 )
 def test_idiom_is_no_comparison(message: str) -> None:
     assert parse_request(message).kind == "lookup"

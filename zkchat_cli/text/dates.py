@@ -56,9 +56,17 @@ _BEFORE = (
     "im|am|seit|vor|nach|zwischen|en|depuis|desde|el|le|"
     r"em|n[oa]|até|após|antes\ d[eo]|depois\ d[eo]"
 )
+# A day without a year, as Germans and others write it: "am 3.11.", "el 3/11"
+_DAY_MONTH = (
+    r"(?:(?<=am\ )|(?<=vom\ )|(?<=seit\ )|(?<=vor\ dem\ )|(?<=nach\ dem\ )|(?<=bis\ zum\ ))"
+    r"\d{1,2}\.\s?\d{1,2}\.(?!\s?\d)"
+    r"|(?:(?<=on\ )|(?<=el\ )|(?<=le\ )|(?<=em\ )|(?<=dia\ )|(?<=día\ ))"
+    r"\d{1,2}/\d{1,2}(?![\w/])"
+)
 _DATE = lazy_pattern(
     rf"""(?<![\w-])(?:(?P<before>{_BEFORE})\s+)?(?:the\s+)?(?P<date>
         (?P<iso>\d{{4}}-(?:W\d\d|\d\d(?:-\d\d)?)(?![\w-])) | \d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}(?!\w)
+      | (?P<day_month>{_DAY_MONTH})
       | (?:the\s+)?day\ before\ yesterday\b | (?:{_DAY})\b
       | (?:{_LAST}|{_PAST_OR_THIS})\s+(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\b
       | (?:(?:la|le|el)\s+)?(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\s+(?:{_LAST_BEHIND})\b
@@ -85,6 +93,9 @@ _PORTUGUESE_NUMBERS = {"dois": "2", "duas": "2", "três": "3", "quatro": "4"}
 _OPEN_START = frozenset(("until", "before", "bis", "até", "antes de", "antes do"))
 _SINCE = frozenset(("since", "seit", "depuis", "desde"))
 _AFTER = frozenset(("after", "nach", "após", "depois de", "depois do"))
+_DAY_AND_MONTH = lazy_pattern(r"(?P<day>\d{1,2})(?:\.\s?(?=\d+\.)|/)(?P<month>\d{1,2})\.?")
+# The 29th of February is at most so many years ago
+YEARS_OF_LEAP = 8
 _ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")
 _ISO = lazy_pattern(
     r"(?P<year>\d{4})(?:-(?:W(?P<week>\d\d)|(?P<month>\d\d?)(?:-(?P<day>\d\d?))?))?(?![\d])",
@@ -211,12 +222,26 @@ def parse_period(words: str, today: date) -> Period | None:
     words = " ".join(words.split())
     if iso := _ISO.fullmatch(words):
         return _iso_period(iso)
+    if written := _DAY_AND_MONTH.fullmatch(words):
+        return _past_day(int(written["day"]), int(written["month"]), today)
     if last := _LAST_NAMED.fullmatch(words):
         period = parse_period(last["name"] or last["name_before"], today)
         if period and period.last >= today:
             return days_of(period.first.year - 1, period.first.month)
         return period
     return _parsed_period(words, today)
+
+
+def _past_day(day: int, month: int, today: date) -> Period | None:
+    """The last day with this number in this month; None if the calendar has no such day."""
+    for year in range(today.year, today.year - YEARS_OF_LEAP - 1, -1):
+        try:
+            found = date(year, month, day)
+        except ValueError:
+            continue
+        if found <= today:
+            return Period(found, found)
+    return None
 
 
 def _parsed_period(words: str, today: date) -> Period | None:

@@ -28,9 +28,14 @@ class NotePhrases(NamedTuple):
     untagged: str
     in_folder: str
     linking_to: str
+    not_about: str
+    outside_folder: str
+    without_links: str
+    not_linking_to: str
     # Lists and counts
     list_of: str
     newest_of: str
+    oldest_of: str
     first_of: str
     continued: str
     total_of: str
@@ -38,6 +43,7 @@ class NotePhrases(NamedTuple):
     and_more_by: str
     and_more_in: str
     and_more_sections: str
+    and_more_asked: str
     none_about: str
     none_found: str
     nearest: str
@@ -46,6 +52,11 @@ class NotePhrases(NamedTuple):
     no_tags: str
     no_folders: str
     top_folder: str
+    # Tasks: of open ones and done ones, how many and in how many notes
+    open_tasks: str
+    done_tasks: str
+    no_open_tasks: str
+    no_done_tasks: str
     # Names that do not exist
     no_note: str
     no_tag: str
@@ -87,8 +98,13 @@ NOTE_PHRASES = {
         untagged="without tags",
         in_folder="in {value}/",
         linking_to="that link to {value}",
+        not_about="not about {value}",
+        outside_folder="outside {value}/",
+        without_links="without links to other notes",
+        not_linking_to="without a link to {value}",
         list_of="{notes}:",
         newest_of="The newest {count} of {notes}:",
+        oldest_of="The oldest {count} of {notes}:",
         first_of="The {count} of {notes}:",
         continued="{notes}, from {first}:",
         total_of="You have {notes}.",
@@ -96,6 +112,7 @@ NOTE_PHRASES = {
         and_more_by="and {count} more: {command}",
         and_more_in="and {count} more in {name}",
         and_more_sections="and {count} more sections",
+        and_more_asked="and {count} more: ask for “more”",
         none_about="No note is {wanted}.",
         none_found="No note was found {wanted}.",
         nearest="Nearest in meaning:",
@@ -104,6 +121,10 @@ NOTE_PHRASES = {
         no_tags="Your notes have no tags.",
         no_folders="Your notes have no folders.",
         top_folder="the top folder",
+        open_tasks="Open tasks {wanted}: {count}, in {notes}.",
+        done_tasks="Done tasks {wanted}: {count}, in {notes}.",
+        no_open_tasks="Your notes have no open task {wanted}.",
+        no_done_tasks="Your notes have no done task {wanted}.",
         no_note="There is no note {name}.",
         no_tag="No note has the tag {name}.",
         no_folder="No note has the folder {name}.",
@@ -129,8 +150,13 @@ NOTE_PHRASES = {
         untagged="ohne Schlagwörter",
         in_folder="in {value}/",
         linking_to="mit einem Link zu {value}",
+        not_about="nicht über {value}",
+        outside_folder="außerhalb von {value}/",
+        without_links="ohne Links zu anderen Notizen",
+        not_linking_to="ohne Link zu {value}",
         list_of="{notes}:",
         newest_of="Die neuesten zuerst, {count} von {notes}:",
+        oldest_of="Die ältesten zuerst, {count} von {notes}:",
         first_of="{count} von {notes}:",
         continued="{notes}, ab Nummer {first}:",
         total_of="Du hast {notes}.",
@@ -138,6 +164,7 @@ NOTE_PHRASES = {
         and_more_by="und {count} weitere: {command}",
         and_more_in="und {count} weitere in {name}",
         and_more_sections="und {count} weitere Abschnitte",
+        and_more_asked="und {count} weitere: frag nach „mehr“",
         none_about="Ich habe keine Notiz {wanted} gefunden.",
         none_found="Ich habe keine Notiz {wanted} gefunden.",
         nearest="Der Bedeutung nach am nächsten:",
@@ -146,6 +173,10 @@ NOTE_PHRASES = {
         no_tags="Deine Notizen haben keine Schlagwörter.",
         no_folders="Deine Notizen haben keine Ordner.",
         top_folder="der oberste Ordner",
+        open_tasks="Offene Aufgaben {wanted}: {count}, in {notes}.",
+        done_tasks="Erledigte Aufgaben {wanted}: {count}, in {notes}.",
+        no_open_tasks="In deinen Notizen ist keine Aufgabe offen {wanted}.",
+        no_done_tasks="In deinen Notizen ist keine Aufgabe erledigt {wanted}.",
         no_note="Es gibt keine Notiz {name}.",
         no_tag="Keine Notiz hat das Schlagwort {name}.",
         no_folder="Es gibt keinen Ordner {name}.",
@@ -171,8 +202,13 @@ NOTE_PHRASES = {
         untagged="sans étiquette",
         in_folder="dans {value}/",
         linking_to="avec un lien vers {value}",
+        not_about="pas sur {value}",
+        outside_folder="hors de {value}/",
+        without_links="sans lien vers d'autres notes",
+        not_linking_to="sans lien vers {value}",
         list_of="{notes} :",
         newest_of="Les plus récentes d'abord, {count} sur {notes} :",
+        oldest_of="Les plus anciennes d'abord, {count} sur {notes} :",
         first_of="{count} sur {notes} :",
         continued="{notes}, à partir du numéro {first} :",
         total_of="Vous avez {notes}.",
@@ -180,6 +216,7 @@ NOTE_PHRASES = {
         and_more_by="et {count} de plus : {command}",
         and_more_in="et {count} de plus dans {name}",
         and_more_sections="et {count} sections de plus",
+        and_more_asked="et {count} de plus : demandez « plus »",
         none_about="Je n'ai trouvé aucune note {wanted}.",
         none_found="Je n'ai trouvé aucune note {wanted}.",
         nearest="Au plus proche par le sens :",
@@ -188,6 +225,10 @@ NOTE_PHRASES = {
         no_tags="Vos notes n'ont pas d'étiquettes.",
         no_folders="Vos notes n'ont pas de dossiers.",
         top_folder="le dossier principal",
+        open_tasks="Tâches ouvertes {wanted} : {count}, dans {notes}.",
+        done_tasks="Tâches terminées {wanted} : {count}, dans {notes}.",
+        no_open_tasks="Vos notes n'ont aucune tâche ouverte {wanted}.",
+        no_done_tasks="Vos notes n'ont aucune tâche terminée {wanted}.",
         no_note="Il n'y a pas de note {name}.",
         no_tag="Aucune note n'a l'étiquette {name}.",
         no_folder="Il n'y a pas de dossier {name}.",
@@ -213,8 +254,13 @@ NOTE_PHRASES = {
         untagged="sin etiquetas",
         in_folder="en {value}/",
         linking_to="con un enlace a {value}",
+        not_about="no sobre {value}",
+        outside_folder="fuera de {value}/",
+        without_links="sin enlaces a otras notas",
+        not_linking_to="sin enlace a {value}",
         list_of="{notes}:",
         newest_of="Las más recientes primero, {count} de {notes}:",
+        oldest_of="Las más antiguas primero, {count} de {notes}:",
         first_of="{count} de {notes}:",
         continued="{notes}, desde el número {first}:",
         total_of="Tienes {notes}.",
@@ -222,6 +268,7 @@ NOTE_PHRASES = {
         and_more_by="y {count} más: {command}",
         and_more_in="y {count} más en {name}",
         and_more_sections="y {count} secciones más",
+        and_more_asked="y {count} más: pide «más»",
         none_about="No encontré ninguna nota {wanted}.",
         none_found="No encontré ninguna nota {wanted}.",
         nearest="Lo más cercano por su significado:",
@@ -230,6 +277,10 @@ NOTE_PHRASES = {
         no_tags="Tus notas no tienen etiquetas.",
         no_folders="Tus notas no tienen carpetas.",
         top_folder="la carpeta principal",
+        open_tasks="Tareas pendientes {wanted}: {count}, en {notes}.",
+        done_tasks="Tareas hechas {wanted}: {count}, en {notes}.",
+        no_open_tasks="Tus notas no tienen ninguna tarea pendiente {wanted}.",
+        no_done_tasks="Tus notas no tienen ninguna tarea hecha {wanted}.",
         no_note="No hay ninguna nota {name}.",
         no_tag="Ninguna nota tiene la etiqueta {name}.",
         no_folder="No hay ninguna carpeta {name}.",
@@ -255,8 +306,13 @@ NOTE_PHRASES = {
         untagged="sem etiquetas",
         in_folder="em {value}/",
         linking_to="com um link para {value}",
+        not_about="não sobre {value}",
+        outside_folder="fora de {value}/",
+        without_links="sem links para outras notas",
+        not_linking_to="sem link para {value}",
         list_of="{notes}:",
         newest_of="As mais recentes primeiro, {count} de {notes}:",
+        oldest_of="As mais antigas primeiro, {count} de {notes}:",
         first_of="{count} de {notes}:",
         continued="{notes}, a partir do número {first}:",
         total_of="Você tem {notes}.",
@@ -264,6 +320,7 @@ NOTE_PHRASES = {
         and_more_by="e mais {count}: {command}",
         and_more_in="e mais {count} em {name}",
         and_more_sections="e mais {count} seções",
+        and_more_asked="e mais {count}: peça “mais”",
         none_about="Não encontrei nenhuma nota {wanted}.",
         none_found="Não encontrei nenhuma nota {wanted}.",
         nearest="O mais próximo pelo sentido:",
@@ -272,6 +329,10 @@ NOTE_PHRASES = {
         no_tags="Suas notas não têm etiquetas.",
         no_folders="Suas notas não têm pastas.",
         top_folder="a pasta principal",
+        open_tasks="Tarefas abertas {wanted}: {count}, em {notes}.",
+        done_tasks="Tarefas feitas {wanted}: {count}, em {notes}.",
+        no_open_tasks="Suas notas não têm nenhuma tarefa aberta {wanted}.",
+        no_done_tasks="Suas notas não têm nenhuma tarefa feita {wanted}.",
         no_note="Não há nenhuma nota {name}.",
         no_tag="Nenhuma nota tem a etiqueta {name}.",
         no_folder="Não há nenhuma pasta {name}.",

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from zkchat_cli.errors import VaultError
 from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.dates import Period, find_period
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.index.manager import IndexManager
@@ -20,26 +21,35 @@ MOST_NAMED = 5
 MOST_SIMILAR = 3
 LEAST_SIMILARITY = 0.4
 LONGEST_COMPARED = 200
+# A word, or several in quotation marks, that notes must not have
+_EXCLUDED = lazy_pattern(r'(?<!\S)-(?:"([^"]+)"|(\w\S*))')
 
 
 class NoteSelection(NamedTuple):
     """The wanted notes: below a folder, with a tag or one nested in it, and a date from `since`
-    through `until` ("2024-05-01", "last week"). Empty fields allow all. As in a search, a tag
-    "-done" excludes the notes that have it; "-" alone excludes all with any tag.
+    through `until` ("2024-05-01", "last week"). Empty fields allow all, several tags only notes
+    that have them all. As in a search, "-" before
+    a folder, a tag, a property or a word excludes the notes that have it; "-" alone as a tag
+    excludes all with any tag.
     """
 
     folder: str = ""
     tag: str = ""
     since: str = ""
     until: str = ""
-    # Words that a part of the note, or its names, must have, in any form
+    # Words that a part of the note, or its names, must have, in any form: "roof -tiles"
     about: str = ""
-    # "status: open", or only the name of a property
+    # "status: open", or only the name of a property; "status: open | lent" allows either,
+    # and "type: book; -status: read" wants both
     property: str = ""
     # The path of a note that they link to
     links_to: str = ""
     # The latest date first, instead of by path; of those about something, the named ones first
     newest: bool = False
+    # The path of a note that they do not link to; empty for notes that link to no note at all
+    lacks_links_to: str | None = None
+    # The earliest date first
+    oldest: bool = False
 
 
 class NoteCatalog:
@@ -62,12 +72,37 @@ class NoteCatalog:
         if wanted.links_to:
             sources = self._sources_of_links(wanted.links_to)
             found = [note for note in found if note.path in sources]
+        if wanted.lacks_links_to is not None:
+            sources = self._linking_notes(wanted.lacks_links_to, found)
+            found = [note for note in found if note.path not in sources]
         if wanted.about:
-            found = self._about(wanted.about, found)
-        if wanted.property:
-            found = [note for note in found if has_property(self._root, note.path, wanted.property)]
-        if wanted.newest:
-            found.sort(key=lambda note: (note.day, note.changed), reverse=True)
+            found = self._with_words(wanted.about, found)
+        for each in filter(None, map(str.strip, wanted.property.split(";"))):
+            is_wanted = not each.startswith("-")
+            name = each.removeprefix("-").strip()
+            found = [
+                note for note in found if has_property(self._root, note.path, name) == is_wanted
+            ]
+        if wanted.newest or wanted.oldest:
+            found.sort(key=lambda note: (note.day, note.changed), reverse=not wanted.oldest)
+        return found
+
+    def _linking_notes(self, target: str, notes: Sequence[NoteEntry]) -> set[str]:
+        """The paths of the notes that link to this one; without it, to any other note."""
+        if target:
+            return self._sources_of_links(target)
+        paths = [note.path for note in notes]
+        edges = self._index.ask(lambda index: index.links.edges(paths, "out"))
+        return {edge.here for edge in edges}
+
+    def _with_words(self, written: str, notes: Sequence[NoteEntry]) -> list[NoteEntry]:
+        """Those of the notes that are about something, and not about what has a minus."""
+        excluded = [quoted or word for quoted, word in _EXCLUDED.findall(written)]
+        wanted = _EXCLUDED.sub(" ", written).strip()
+        found = self._about(wanted, notes) if wanted else list(notes)
+        for each in excluded:
+            others = {note.path for note in self._about(each, found)}
+            found = [note for note in found if note.path not in others]
         return found
 
     def _sources_of_links(self, target: str) -> set[str]:
@@ -86,26 +121,31 @@ class NoteCatalog:
 
     def _filter(self, folder: str, tag: str, since: str, until: str) -> list[NoteEntry]:
         """The notes by what the index knows of them."""
+        is_outside = folder.startswith("-")
+        folder = folder.removeprefix("-")
         below = posixpath.normpath(replace_surrogates(folder).strip().strip("/"))
         if below == ".":
             below = ""
-        is_without = tag.strip().startswith("-")
-        wanted_tag = fold(replace_surrogates(tag).strip().lstrip("-").strip("#/"))
-        tags = (wanted_tag,) if wanted_tag else ()
+        written = replace_surrogates(tag).split()
+        wanted = [fold(each.strip("#/")) for each in written if not each.startswith("-")]
+        excluded = [fold(each.lstrip("-").strip("#/")) for each in written if each.startswith("-")]
         allowed = NoteFilter(
-            folder=below,
-            tags=() if is_without else tags,
-            without_tags=tags if is_without else (),
+            folder="" if is_outside else below,
+            tags=tuple(filter(None, wanted)),
+            without_tags=tuple(filter(None, excluded)),
             period=self._read_period(since, until),
             also_copies=False,
         )
         found = self._index.ask(lambda index: index.list_notes(allowed))
-        if is_without and not wanted_tag:
+        if "" in excluded:
             found = [note for note in found if not note.tags]
+        if is_outside:
+            self._refuse_unknown_folder(folder, below)
+            found = [note for note in found if not note.path.startswith(f"{below}/")]
         if not found:
             self._refuse_unknown_folder(folder, below)
-            if not is_without:
-                self._refuse_unknown_tag(tag, wanted_tag)
+            for each in wanted:
+                self._refuse_unknown_tag(each, each)
         return found
 
     def tags(self) -> list[str]:

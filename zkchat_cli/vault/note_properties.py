@@ -39,10 +39,15 @@ def read_properties(root: Path, relative_path: str) -> Mapping[str, tuple[str, .
 
 
 def has_property(root: Path, relative_path: str, wanted: str) -> bool:
-    """Whether a note has a property, as "status" or with a value as "status: open". A value fits
-    that has all the words of the wanted one: "author: Kafka" finds Franz Kafka.
+    """Whether a note has a property, as "status" or with a value as "status: open", or one of
+    several as "status: open | lent". A value fits that has all the words of the wanted one:
+    "author: Kafka" finds Franz Kafka.
     """
     name, _, value = wanted.partition(":")
     values = read_properties(root, relative_path).get(name.strip().casefold(), ())
-    terms = set(words.terms(value))
-    return any(terms <= set(words.terms(each)) for each in values)
+    found = [set(words.terms(each)) for each in values]
+    for alternative in value.split("|"):
+        terms = set(words.terms(alternative))
+        if any(terms <= each for each in found):
+            return True
+    return False

@@ -186,23 +186,37 @@ def list_(
         Option("--property", metavar="NAME[: VALUE]", help='With this property: "status: open".'),
     ] = "",
     target: Annotated[
-        str, Option("--links-to", metavar="NOTE", help="With a link to this note.")
+        str,
+        Option("--links-to", metavar="NOTE", help="With a link to this note; -NOTE: without one."),
     ] = "",
     since: Annotated[
         str, Option("--since", metavar="DATE", help='From this date: 2024-05-01, "last week".')
     ] = "",
     until: Annotated[str, Option("--until", metavar="DATE", help="Up to this date.")] = "",
     newest: Annotated[bool, Option("--newest", help="The latest first, not by path.")] = False,
+    oldest: Annotated[bool, Option("--oldest", help="The earliest first.")] = False,
     limit: options.LimitOption = 1000,
 ) -> None:
     """List the notes by path, with their dates and tags."""
     from zkchat_cli.vault.catalog import NoteSelection
 
     with ctx.indexed_vault() as (notes, _):
-        links_to = _note_path(notes, target) if target else ""
-        found = notes.catalog.list_notes(
-            NoteSelection(folder, tag, since, until, about, having, links_to, newest)
-        )[:limit]
+        name = target.removeprefix("-")
+        linked = _note_path(notes, name) if name else ""
+        is_without_link = target.startswith("-")
+        wanted = NoteSelection(
+            folder=folder,
+            tag=tag,
+            since=since,
+            until=until,
+            about=about,
+            property=having,
+            links_to="" if is_without_link else linked,
+            newest=newest,
+            lacks_links_to=linked if is_without_link else None,
+            oldest=oldest,
+        )
+        found = notes.catalog.list_notes(wanted)[:limit]
     lines = []
     for note in found:
         tags = "".join(f" #{each}" for each in note.tags)

@@ -59,6 +59,15 @@ class AskedTurn(NamedTuple):
         """The finished calls of these tools."""
         return [call for call in self.calls if call.name in tools]
 
+    def after_calls(self) -> "AskedTurn":
+        """The turn without its first calls and their results."""
+        first = next((i for i, message in enumerate(self.after) if message.tool_calls), -1)
+        if first < 0:
+            return self
+        ids = {call.id for call in self.after[first].tool_calls}
+        rest = tuple(each for each in self.after[first + 1 :] if each.tool_call_id not in ids)
+        return self._replace(after=rest)
+
     @property
     def asked(self) -> list[str]:
         """The messages of the user, beginning with the question. Short ones do not tell their

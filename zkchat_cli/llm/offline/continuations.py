@@ -9,6 +9,8 @@ from zkchat_cli.llm.offline.answer import (
     format_quotes,
 )
 from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn
+from zkchat_cli.llm.offline.follow_ups import resolve_request
+from zkchat_cli.llm.offline.note_kinds import needs_vault, with_kinds
 from zkchat_cli.llm.offline.note_lists import LIST, answer_with_list, next_list_calls
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
 from zkchat_cli.llm.offline.quotes import RankedQuote
@@ -25,14 +27,14 @@ from zkchat_cli.text.request_phrases import request_phrases
 MOST_RESULTS = 20
 
 
-def next_continuation_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
+def next_continuation_calls(request: NoteRequest, turn: AskedTurn) -> Sequence[WantedCall]:
     """The search or the list of the question before, further down."""
     question = request.about or _last_question(turn)
     if not question:
         return []
-    earlier = parse_request(question)
+    earlier = _last_request(question, turn)
     if not request.about and earlier.kind in ("list", "count"):
-        return next_list_calls(earlier._replace(kind="list"), turn, _pages(turn))
+        return _pages_of_list(earlier, turn).next_calls(earlier._replace(kind="list"), turn)
     if turn.calls_of(SEARCH_TOOL):
         return []
     queries = _analyze(question, turn, request).searches
@@ -48,9 +50,9 @@ def answer_with_continuation(
     if not question:
         return OfflineAnswer(f"{phrases.nothing_before}\n", None)
     nothing_more = OfflineAnswer(f"{phrases.that_is_all}\n", "nothing")
-    earlier = parse_request(question)
+    earlier = _last_request(question, turn)
     if not request.about and earlier.kind in ("list", "count"):
-        answer = answer_with_list(earlier._replace(kind="list"), turn, None, _pages(turn))
+        answer = _pages_of_list(earlier, turn).answer(earlier._replace(kind="list"), turn, None)
         is_end = answer is None or answer.level != "answer" or "- " not in answer.text
         return nothing_more if is_end else answer
     new = _new_quotes(_analyze(question, turn, request), turn, similarities)
@@ -58,6 +60,24 @@ def answer_with_continuation(
         has_answers = bool(turn.answers) and not request.about
         return nothing_more if has_answers else None
     return OfflineAnswer(f"{phrases.more}\n\n{format_quotes(new)}", "answer")
+
+
+def _last_request(question: str, turn: AskedTurn) -> NoteRequest:
+    """The request of the last question, which may continue those before it."""
+    asked = user_messages(turn.before)
+    last = max((i for i, each in enumerate(asked) if each == question), default=0)
+    return resolve_request(question, asked[:last])
+
+
+def _pages_of_list(request: NoteRequest, turn: AskedTurn) -> RequestHandler:
+    """What answers a request for a list, from the first note on that was not shown."""
+    page = _pages(turn)
+    pages = RequestHandler(
+        LIST.tools,
+        lambda wanted, of_turn: next_list_calls(wanted, of_turn, page),
+        lambda wanted, of_turn, near: answer_with_list(wanted, of_turn, near, page),
+    )
+    return with_kinds(pages) if needs_vault(request) else pages
 
 
 def _new_quotes(

@@ -5,8 +5,8 @@ They are in no note, so they are neither searched nor part of what a request is 
 
 import re
 
-from zkchat_cli.llm.offline.note_scope import PUNCTUATION, bare_text
-from zkchat_cli.llm.offline.request_slots import compile_filled
+from zkchat_cli.llm.offline.note_scope import PUNCTUATION
+from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
 from zkchat_cli.text.patterns import lazy_pattern
 
 _FRAME_BEGIN = compile_filled(
@@ -70,7 +70,8 @@ _NAME = lazy_pattern(r"(\[\[.*?\]\])")
 _SHORT_FORMS = (
     (lazy_pattern(r"\b(what|who|when|where|how)s\b", re.IGNORECASE), r"\1's"),
     (lazy_pattern(r"\b(can|could|would|will|do|did) u\b", re.IGNORECASE), r"\1 you"),
-    (lazy_pattern(r"\bhowto\b", re.IGNORECASE), "how to"),
+    (lazy_pattern(r"(?<!#)\bhowto\b", re.IGNORECASE), "how to"),
+    (lazy_pattern(r"\b(have|has|do|does|did|are|is|was|were)n['’]t\b", re.I), r"\1 not"),
     (lazy_pattern(r"(?<!\S)w/ ?(?=\S)"), "with "),
     (lazy_pattern(r"(?<=\s)&(?=\s)"), "and"),
     (lazy_pattern(r"\b(gibt|geht)['’]?s\b", re.IGNORECASE), r"\1 es"),

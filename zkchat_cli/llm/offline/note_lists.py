@@ -13,7 +13,7 @@ from zkchat_cli.llm.offline.answer import (
     format_quotes,
 )
 from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn, FinishedCall
-from zkchat_cli.llm.offline.quotes import QuoteSource, comparable_words
+from zkchat_cli.llm.offline.quotes import QuoteSource, comparable_words, find_quotes
 from zkchat_cli.llm.offline.request_handler import (
     LIST_TOOL,
     RequestHandler,
@@ -33,6 +33,9 @@ MOST_SHOWN = 6
 MOST_QUOTED = 5
 LONGEST_KEY_LINE = 120
 MOST_NAMES = 20
+# What is listed instead of notes, and tasks in an answer
+TASKS = ("open tasks", "done tasks")
+MOST_TASKS = 8
 # Notes below a count
 MOST_COUNTED = 5
 # Notes with a name in their titles, tags or folders, so that it is a kind of note
@@ -57,27 +60,42 @@ def list_arguments(request: NoteRequest) -> dict[str, Any]:
         "tag": request.tag,
         "since": request.dates,
         "until": request.dates,
-        "about": request.about,
+        "about": _words_with_excluded(request),
         "property": request.property,
-        "links_to": request.note,
+        "links_to": request.note or _excluded_link(request),
     }
     if request.newest or request.dates:
         arguments["order"] = "newest"
+    if request.oldest:
+        arguments["order"] = "oldest"
     return {name: value for name, value in arguments.items() if value}
+
+
+def _words_with_excluded(request: NoteRequest) -> str:
+    """The subject of a request, and with a minus what the notes are not about."""
+    excluded = request.excluded.replace('"', "")
+    if " " in excluded:
+        excluded = f'"{excluded}"'
+    return f"{request.about} -{excluded}".strip() if excluded else request.about
+
+
+def _excluded_link(request: NoteRequest) -> str:
+    """With a minus, the note that is not linked to; only that for notes without links."""
+    return f"-{request.unlinked.removeprefix('-')}" if request.unlinked else ""
 
 
 def list_command(request: NoteRequest) -> str:
     """The command that lists all notes of a request."""
     arguments = list_arguments(request)
-    newest = arguments.pop("order", "") == "newest"
+    order = arguments.pop("order", "")
     command = ["zkchat", "vault", "list"]
     for name, value in arguments.items():
         option = f"--{name.replace('_', '-')}"
         # "-done" would be read as an option
         is_negative = str(value).startswith("-")
         command += [f"{option}={value}"] if is_negative else [option, str(value)]
-    if newest:
-        command.append("--newest")
+    if order:
+        command.append(f"--{order}")
     return shlex.join(command)
 
 
@@ -86,14 +104,24 @@ def describe_notes(request: NoteRequest, phrases: NotePhrases) -> str:
     parts: list[str] = []
     if request.about:
         parts.append(phrases.about.format(value=plain_name(request.about)))
-    if request.tag:
-        parts.append(_describe_tag(request.tag, phrases))
-    if request.property:
-        parts.append(phrases.having.format(value=plain_name(request.property)))
+    if request.excluded:
+        parts.append(phrases.not_about.format(value=plain_name(request.excluded)))
+    parts += [_describe_tag(tag, phrases) for tag in request.tag.split()]
+    for each in filter(None, request.property.split("; ")):
+        named = plain_name(each.removeprefix("-"))
+        phrase = phrases.lacking if each.startswith("-") else phrases.having
+        parts.append(phrase.format(value=named))
     if request.folder:
-        parts.append(phrases.in_folder.format(value=plain_name(request.folder.rstrip("/"))))
+        named = plain_name(request.folder.removeprefix("-").rstrip("/"))
+        is_outside = request.folder.startswith("-")
+        phrase = phrases.outside_folder if is_outside else phrases.in_folder
+        parts.append(phrase.format(value=named))
     if request.note:
         parts.append(phrases.linking_to.format(value=plain_name(request.note)))
+    if request.unlinked == "-":
+        parts.append(phrases.without_links)
+    elif request.unlinked:
+        parts.append(phrases.not_linking_to.format(value=plain_name(request.unlinked)))
     if request.dates:
         parts.append(f", {plain_name(request.dates)}")
     return " ".join(parts).replace(" ,", ",")
@@ -182,7 +210,9 @@ def next_list_calls(request: NoteRequest, turn: AskedTurn, page: int = 0) -> lis
     lists = turn.calls_of(LIST_TOOL)
     arguments = list_arguments(request)
     if request.what:
-        return [] if lists else [WantedCall(LIST_TOOL, {"show": request.what})]
+        is_tasks = request.what in TASKS
+        shown = _task_arguments(request, page) if is_tasks else {"show": request.what}
+        return [] if lists else [WantedCall(LIST_TOOL, shown)]
     size = _page_size(request)
     arguments |= {"limit": size, "excerpts": size}
     if request.may_be_lookup:
@@ -218,8 +248,8 @@ def answer_with_list(
     if last.error:
         return explain_error(lists[0], phrases)
     if request.what:
-        return _answer_with_names(request.what, last, phrases)
-    if "about" in last.arguments and not request.about:
+        return _answer_instead_of_notes(request, turn, page)
+    if request.is_guess and "about" in last.arguments and not request.about:
         request = request._replace(folder="", about=request.folder)
     total = int(last.data.get("total", 0))
     if not total:
@@ -230,6 +260,58 @@ def answer_with_list(
     return _format_list(request, turn, total, offset_of_turn(request, page))
 
 
+def _answer_instead_of_notes(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer:
+    """The tags, folders or tasks."""
+    if request.what in TASKS:
+        return _answer_with_tasks(request, turn, page)
+    phrases = note_phrases(turn.asked, turn.texts)
+    return _answer_with_names(request.what, turn.calls_of(LIST_TOOL)[-1], phrases)
+
+
+def _task_arguments(request: NoteRequest, page: int) -> dict[str, Any]:
+    """The arguments of the list tool for tasks, those of the newest notes first."""
+    if request.is_guess:
+        # Nobody knows whether "in the inbox" names a folder or a note
+        request = request._replace(folder="", about=f"{request.about} {request.folder}".strip())
+    arguments = list_arguments(request) | {"show": request.what, "limit": MOST_TASKS}
+    arguments.setdefault("order", "newest")
+    return arguments | ({"offset": page * MOST_TASKS} if page else {})
+
+
+def _answer_with_tasks(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer:
+    """The tasks as the notes have them, with how many there are."""
+    listed = turn.calls_of(LIST_TOOL)[-1]
+    phrases = note_phrases(turn.asked, turn.texts)
+    is_open = request.what == "open tasks"
+    wanted = describe_notes(request, phrases)
+    total = int(listed.data.get("total", 0))
+    if not total:
+        said = phrases.no_open_tasks if is_open else phrases.no_done_tasks
+        return OfflineAnswer(f"{_tidy(said.format(wanted=wanted))}\n", "nothing")
+    said = phrases.open_tasks if is_open else phrases.done_tasks
+    notes = phrases.notes(int(listed.data.get("notes", 0)))
+    head = _tidy(said.format(wanted=wanted, count=phrases.number(total), notes=notes))
+    lines = [_task_line(excerpt) for excerpt in listed.excerpts]
+    left = total - page * MOST_TASKS - len(lines)
+    rest = phrases.and_more_asked.format(count=phrases.number(left)) if left > 0 else ""
+    rest = f"\n{rest}\n" if rest else ""
+    return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")
+
+
+def _task_line(excerpt: QuoteSource) -> str:
+    """A task, with the name of its note."""
+    quotes = find_quotes([excerpt], words.detect_languages([excerpt.text]))[:1]
+    title = plain_name(excerpt.title)
+    return f"- {title}: {format_quotes(quotes)}" if quotes else f"- {title} [{excerpt.source}]\n"
+
+
+def _tidy(text: str) -> str:
+    """A sentence without the space that an empty slot leaves before its mark."""
+    for mark in (".", ",", ":"):
+        text = text.replace(f" {mark}", mark)
+    return text
+
+
 def _format_list(request: NoteRequest, turn: AskedTurn, total: int, before: int) -> OfflineAnswer:
     """The notes of the last list after those that were shown before, with how to see the rest."""
     phrases = note_phrases(turn.asked, turn.texts)
@@ -238,6 +320,7 @@ def _format_list(request: NoteRequest, turn: AskedTurn, total: int, before: int)
     head = phrases.list_of.format(notes=notes)
     if request.limit and request.limit < total:
         head = phrases.newest_of if request.newest else phrases.first_of
+        head = phrases.oldest_of if request.oldest else head
         head = head.format(count=len(shown), notes=notes)
         total = before + len(shown)
     elif before:

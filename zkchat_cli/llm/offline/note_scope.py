@@ -1,12 +1,12 @@
 """The notes that a request means: "about bees, tagged #garden, from last year". Pure."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-from zkchat_cli.llm.offline.request_slots import compile_filled
+from zkchat_cli.llm.offline.negations import split_negation
+from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
 from zkchat_cli.text.dates import find_period
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -133,7 +133,7 @@ _SCOPE_END = compile_filled(
 _ELISION = lazy_pattern(r"(?:d|l|qu)['’] ?")
 _LINK = lazy_pattern(r"\[\[([^\[\]]+)\]\]")
 _SINGLE_FOLDER = lazy_pattern(
-    r"(?:that are |are )?(?:in|im|dans|en|em|inside|under) (?:the )?(?P<value>[A-ZÄÖÜÉ][\w-]*)"
+    r"(?:that are |are )?(?:in|im|dans|en|em|inside|under) (?:the )?(?P<value>[^\W\d][\w-]*)"
 )
 NAMED_NOTE = lazy_pattern(
     r"(?:(?:my |the |meine |die |der |ma |la |mi |minha |a |da )(?:note|notiz|nota)|notiz|nota)"
@@ -150,16 +150,12 @@ _DATE_JOINT = lazy_pattern(
 )
 
 
-def bare_text(text: str) -> str:
-    """`text` in small letters without diacritics, with as many characters."""
-    composed = unicodedata.normalize("NFC", text)
-    letters = (unicodedata.normalize("NFD", character)[0] for character in composed)
-    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in letters)
-
-
 def read_scope(text: str, *, columns: bool = False) -> dict[str, object]:
     """The restriction to notes that a text says, by field; what remains is the subject."""
     found: dict[str, object] = {}
+    negation = split_negation(text)
+    if negation:
+        return _join_tags(read_scope(negation.before), negation.fields)
     bare = bare_text(text)
     linked = _LINKED.fullmatch(bare)
     if linked:
@@ -175,6 +171,13 @@ def read_scope(text: str, *, columns: bool = False) -> dict[str, object]:
     for _ in range(2):
         text = _take_single_folder(_strip_scope(_take_dates(text, found)), found)
     return found | _read_subject(text)
+
+
+def _join_tags(wanted: dict[str, object], others: dict[str, object]) -> dict[str, object]:
+    """The fields of both; notes may have one tag and not have another."""
+    tags = [str(fields["tag"]) for fields in (wanted, others) if "tag" in fields]
+    joined = wanted | others
+    return joined | {"tag": " ".join(tags)} if tags else joined
 
 
 def _take_fields(text: str, found: dict[str, object]) -> str:
@@ -193,7 +196,7 @@ def _take_fields(text: str, found: dict[str, object]) -> str:
 
 def _read_property(text: str) -> str:
     """`status: open` for "status is open" or "status open"; a name alone as it is."""
-    joined = _PROPERTY_JOINT.sub(": ", text, count=1)
+    joined = _OR.sub(" | ", _PROPERTY_JOINT.sub(": ", text, count=1))
     return joined if ":" in joined else joined.replace(" ", ": ", 1)
 
 
@@ -207,6 +210,7 @@ def _take_single_folder(text: str, found: dict[str, object]) -> str:
     return ""
 
 
+_OR = lazy_pattern(r" (?:or|oder|ou|o|u) ")
 _PROPERTY_JOINT = lazy_pattern(r" ?[:=] ?| (?:is|ist|gleich|est|es|é|e|equals) ")
 
 
@@ -228,6 +232,11 @@ def _take_dates(text: str, found: dict[str, object]) -> str:
             found["dates"] = named.words
             return _DATE_JOINT.sub("", named.rest)
     return text
+
+
+def has_date(text: str) -> bool:
+    """Whether a text has the words of a date."""
+    return any(find_period(each, _ANY_DAY) is not None for each in _date_variants(text))
 
 
 def _date_variants(text: str) -> Iterator[str]:

@@ -10,7 +10,6 @@ from zkchat_cli.llm.offline.answer import (
     format_quotes,
 )
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn, read_excerpts
-from zkchat_cli.llm.offline.note_scope import bare_text
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import (
     QuoteSource,
@@ -20,6 +19,7 @@ from zkchat_cli.llm.offline.quotes import (
 )
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
 from zkchat_cli.llm.offline.request_handler import plain_name
+from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.selection import fits_screen
 from zkchat_cli.markdown.plain_text import to_plain_text

@@ -6,6 +6,7 @@ alternatives in `SLOTS` fits.
 """
 
 import re
+import unicodedata
 from typing import NamedTuple
 
 from zkchat_cli.models.reports import RequestKind
@@ -43,6 +44,8 @@ SLOTS = {
     "newest": "newest|latest|most recent|recent|last|neu?este[nrms]?|letzte[nrms]?|jungste[nrms]?"
     "|plus recente?s|dernieres?|derniers?|recentes?|mas recientes?|ultim[oa]s?|recientes?|mais"
     " recentes?|mais novas?|mas nuevas?",
+    "oldest": "oldest|earliest|first written|alteste[nrms]?|fruhe?ste[nrms]?|plus ancien(?:ne)?s?"
+    "|plus vieux|plus vieilles|mas antigu[oa]s?|mas viej[oa]s?|mais antig[oa]s?|mais velh[oa]s?",
     "better": "better|faster|cheaper|safer|easier|healthier|worse|besser|schneller|billiger"
     "|gesunder"
     "|meilleure?|mieux|plus rapide|mejor|peor|melhor|pior",
@@ -96,6 +99,13 @@ class RequestFamily(NamedTuple):
 
     triggers: tuple[str, ...]
     patterns: tuple[RequestPattern, ...]
+
+
+def bare_text(text: str) -> str:
+    """`text` in small letters without diacritics, with as many characters."""
+    composed = unicodedata.normalize("NFC", text)
+    letters = (unicodedata.normalize("NFD", character)[0] for character in composed)
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in letters)
 
 
 def fill(template: str) -> str:

@@ -10,7 +10,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from zkchat_cli.llm.offline import list_patterns, question_patterns
+from zkchat_cli.llm.offline import kind_patterns, list_patterns, question_patterns
+from zkchat_cli.llm.offline.clauses import read_clause, suits_noun
 from zkchat_cli.llm.offline.message_frame import (
     spell_out,
     without_frame,
@@ -20,14 +21,15 @@ from zkchat_cli.llm.offline.message_frame import (
 from zkchat_cli.llm.offline.note_scope import (
     NAMED_NOTE,
     PUNCTUATION,
-    bare_text,
     clean_subject,
     read_scope,
 )
+from zkchat_cli.llm.offline.note_states import DONE
 from zkchat_cli.llm.offline.request_slots import (
     FRAME_VOCABULARY,
     NUMBERS,
     RequestPattern,
+    bare_text,
     compile_filled,
 )
 from zkchat_cli.models.reports import RequestKind
@@ -71,6 +73,18 @@ class NoteRequest(NamedTuple):
     task: str = ""
     limit: int = 0
     newest: bool = False
+    oldest: bool = False
+    # A kind of notes ("books"), the state they are in or not in ("finished"), and what they do not
+    # have ("a rating"): what that means in a vault, its tags, folders and properties say
+    noun: str = ""
+    state: str = ""
+    is_negated: bool = False
+    lacks: str = ""
+    # What they do not say, and the note that they do not link to; "-": they link to none
+    excluded: str = ""
+    unlinked: str = ""
+    # Which of the listed notes is wanted, from 1; 0 for all
+    pick: int = 0
     # Whether the folder may as well be a subject ("notes in German"), and the note nothing at all
     # ("summarize all")
     is_guess: bool = False
@@ -82,6 +96,7 @@ class NoteRequest(NamedTuple):
 FAMILIES = (
     *question_patterns.UNABLE,
     question_patterns.MORE,
+    kind_patterns.TO_DO,
     list_patterns.TABLE,
     list_patterns.COUNT,
     list_patterns.LINKS_BETWEEN,
@@ -89,12 +104,14 @@ FAMILIES = (
     list_patterns.LINKS_FROM,
     list_patterns.WRITTEN,
     list_patterns.LIST,
+    kind_patterns.COUNTED_KINDS,
     question_patterns.COMPARE,
     question_patterns.OUTLINE,
     question_patterns.WHEN,
     question_patterns.HOW_TO,
     question_patterns.DEFINITION,
     list_patterns.LIKELY_TABLE,
+    kind_patterns.KINDS,
     list_patterns.LIKELY_LIST,
 )
 """The first pattern that fits decides, so that "how many notes" is no "how to"."""
@@ -127,12 +144,15 @@ def _read_choice(text: str) -> NoteRequest | None:
     cleaned = [clean_subject(groups[name]) for name in ("left", "right")]
     # "thé" is a word of its own, "the" is not
     if any(
-        _PRONOUN.fullmatch(bare_text(each)) or each.lower() in _COMMON_WORDS for each in cleaned
+        _PRONOUN.fullmatch(bare_text(each))
+        or each.lower() in _COMMON_WORDS
+        or bare_text(each) in _WORDS_OF_IDIOMS
+        for each in cleaned
     ):
         return None
     left, right = cleaned
-    # "o" is an article in Portuguese: "chegou o pacote?"
-    may_be_lookup = len(groups["joint"]) == 1
+    # "o" is an article in Portuguese: "chegou o pacote?", and without a mark it may be a subject
+    may_be_lookup = len(groups["joint"]) == 1 or not text.rstrip().endswith("?")
     return NoteRequest("compare", left=left, right=right, may_be_lookup=may_be_lookup)
 
 
@@ -160,20 +180,47 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
     """
     groups = _written_groups(match, text)
     fields: dict[str, object] = dict(pattern.values)
-    for name in ("scope", "dates", "when"):
-        if name in groups:
-            fields |= read_scope(groups[name], columns=pattern.kind == "table")
-    if pattern.kind == "outline" and "scope" in groups and fields == pattern.values:
-        # Words such as "all" and "notes" restrict nothing, but a note may be called so
-        fields |= {"note": groups["scope"].strip(PUNCTUATION), "is_guess": True}
-    if not _suits_groups(fields, groups):
+    fields |= _read_scopes(pattern, groups)
+    clause = read_clause(groups["clause"]) if "clause" in groups else {}
+    if clause is None or not _suits_groups(fields | clause, groups):
         return None
+    fields |= clause
     fields |= _read_words(groups)
+    is_common = bare_text(str(fields.get("noun", ""))) in _COMMON_WORDS
+    if is_common or not suits_noun(fields, groups):
+        return None
+    fields |= _read_tasks(fields, groups)
     if any(_PRONOUN.fullmatch(bare_text(str(fields.get(name, "")))) for name in _SUBJECTS):
         return None
     if pattern.kind == "definition" and _NEGATION.match(bare_text(str(fields["about"]))):
         return None
     return NoteRequest(pattern.kind, **fields)  # type: ignore[arg-type]
+
+
+def _read_scopes(pattern: RequestPattern, groups: Mapping[str, str]) -> dict[str, object]:
+    """The restrictions to notes that the groups of a match say."""
+    fields: dict[str, object] = {}
+    for name in ("scope", "dates", "when"):
+        if name in groups:
+            fields |= read_scope(groups[name], columns=pattern.kind == "table")
+    if pattern.kind == "outline" and "scope" in groups and not fields:
+        # Words such as "all" and "notes" restrict nothing, but a note may be called so
+        fields = {"note": groups["scope"].strip(PUNCTUATION), "is_guess": True}
+    if pattern.values.get("may_be_lookup") and not groups.keys() & {"noun", "scope", "left"}:
+        # Notes as such need no proof
+        fields["may_be_lookup"] = False
+    return fields
+
+
+def _read_tasks(fields: Mapping[str, object], groups: Mapping[str, str]) -> dict[str, object]:
+    """What tasks are wanted, if a message is about tasks: the open ones, unless done ones are
+    named.
+    """
+    if "tasks" not in groups:
+        return {}
+    is_done = bare_text(str(fields.get("state", ""))) in DONE and not fields.get("is_negated")
+    what = "done tasks" if is_done else "open tasks"
+    return {"what": what, "state": "", "is_negated": False, "newest": False, "may_be_lookup": False}
 
 
 def _suits_groups(fields: Mapping[str, object], groups: Mapping[str, str]) -> bool:
@@ -205,14 +252,14 @@ def _read_words(groups: dict[str, str]) -> dict[str, object]:
     fields: dict[str, object] = {}
     for name, value in groups.items():
         match name:
-            case "scope" | "dates" | "when":
+            case _ if name in _READ_ELSEWHERE:
                 pass
             case "limit":
                 fields[name] = _read_number(value)
-            case "newest":
+            case "newest" | "oldest":
                 fields[name] = True
-            case "without":
-                pass
+            case "known_state":
+                fields["state"] = value
             case "what":
                 fields[name] = _KINDS_OF_NAMES[bare_text(value)]
             case "note" | "other":
@@ -231,6 +278,8 @@ def _name_of_note(text: str) -> str:
     return text[named.start("note") : named.end("note")] if named else text
 
 
+# Groups that are read in other places, or only say that they are there
+_READ_ELSEWHERE = ("scope", "dates", "when", "without", "clause", "tasks", "listed")
 _SUBJECTS = ("about", "note", "other", "left", "right")
 _PRONOUN = lazy_pattern(
     r"it|its|this|that|these|those|them|they|he|she|him|her|there|here|you|we|i|both|one|so|up"
@@ -259,6 +308,11 @@ _CHOICE = compile_filled(
     r"¿?(?P<left>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) (?P<joint>or|oder|ou)"
     r" (?P<right>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) ?\?+"
     r"|¿?(?P<left2>(?:{the} )?[^\s,?]+) (?P<joint2>[ou]) (?P<right2>(?:{the} )?[^\s,?]+) ?\?+"
+    r"|(?P<left3>[^\s,?#]+) (?P<joint3>or|oder|ou|o) (?P<right3>[^\s,?#]+)"
+)
+_WORDS_OF_IDIOMS = frozenset(
+    "sooner later more less mehr weniger fruher spater tot tard plus moins tarde temprano mas menos"
+    " mais cedo".split()
 )
 _COMMON_WORDS = frozenset(
     bare_text(word)

@@ -26,9 +26,12 @@ from zkchat_cli.llm.offline.asked_turn import (
 from zkchat_cli.llm.offline.comparisons import COMPARE
 from zkchat_cli.llm.offline.continuations import CONTINUATION
 from zkchat_cli.llm.offline.dated_answers import answer_about_day, day_calls
+from zkchat_cli.llm.offline.follow_ups import resolve_request
+from zkchat_cli.llm.offline.note_kinds import needs_vault, with_kinds
 from zkchat_cli.llm.offline.note_links import LINKS
 from zkchat_cli.llm.offline.note_lists import LIST
 from zkchat_cli.llm.offline.outlines import OUTLINE
+from zkchat_cli.llm.offline.picked_notes import PICK
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
 from zkchat_cli.llm.offline.refinements import next_refinement_calls, refine
 from zkchat_cli.llm.offline.refusals import REFUSAL
@@ -75,7 +78,9 @@ def answer_request(
         return
     asked = _parse(request.messages, turn)
     tools = {tool.name for tool in request.tools}
-    handler = HANDLERS.get(asked.kind)
+    handler = PICK if asked.pick else HANDLERS.get(asked.kind)
+    if handler and needs_vault(asked):
+        handler = with_kinds(handler)
     if handler and handler.tools <= tools:
         calls = _tool_calls(handler.next_calls(asked, turn), turn, tools)
         if calls:
@@ -159,7 +164,12 @@ def _small_talk(messages: Sequence[PromptMessage], turn: AskedTurn) -> str | Non
 
 
 def _parse(messages: Sequence[PromptMessage], turn: AskedTurn) -> NoteRequest:
-    return parse_request(messages[turn.position].content if turn.position >= 0 else "")
+    if turn.position < 0:
+        return parse_request("")
+    question = messages[turn.position].content
+    if turn.documents:
+        return parse_request(question)
+    return resolve_request(question, user_messages(turn.before))
 
 
 def _with_subject(

@@ -60,7 +60,8 @@ NO_COLUMNS = frozenset(
 
 def next_table_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
     """The notes with their properties; if they have none, the note that a search finds first."""
-    if request.note or turn.documents:
+    is_of_note = bool(request.note) and request.direction != "to"
+    if is_of_note or turn.documents:
         if turn.calls_of(READ_TOOL) or read_excerpts(turn.documents):
             return []
         return [WantedCall(READ_TOOL, {"relative_path": request.note})]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.numbers import plural
@@ -12,6 +12,7 @@ from zkchat_cli.vault.catalog import NoteSelection
 from zkchat_cli.vault.index.values import NoteEntry
 from zkchat_cli.vault.links.wikilinks import note_name
 from zkchat_cli.vault.note_properties import read_properties
+from zkchat_cli.vault.note_tasks import find_tasks, has_words
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LISTED = 30
@@ -25,8 +26,9 @@ MOST_BEGINNINGS = 20
 BEGINNING = 600
 # Sections of one note, each of a day, in an answer
 MOST_SECTIONS = 10
-ORDERS = ("path", "newest")
+ORDERS = ("path", "newest", "oldest")
 GROUPS = ("tags", "folders")
+TASKS = {"tasks": ("open", "done"), "open tasks": ("open",), "done tasks": ("done",)}
 
 
 def list_zk_documents(
@@ -38,32 +40,41 @@ def list_zk_documents(
     about: Annotated[str, "words, in any form"] = "",
     property: Annotated[str, 'such as "status: open"'] = "",  # noqa: A002
     links_to: Annotated[str, "note"] = "",
-    order: Annotated[str, "path or newest"] = "path",
-    show: Annotated[str, "properties; or tags or folders, to count them"] = "",
+    order: Annotated[str, "path, newest or oldest"] = "path",
+    show: Annotated[str, "properties; or tags or folders, to count them; or open tasks"] = "",
     excerpts: Annotated[int, f"beginnings of so many, up to {MOST_BEGINNINGS}"] = 0,
     limit: Annotated[int, f"1 to {MOST_LISTED}, default {DEFAULT_LISTED}"] = DEFAULT_LISTED,
     offset: Annotated[int, "notes to skip"] = 0,
 ) -> ToolOutput:
-    """Count and list notes, by any of: folder, tag, dates, words, property, link."""
+    """Count and list notes, by any of: folder, tag, dates, words, property, link; "-X": not X."""
     if order not in ORDERS:
-        raise ToolArgumentError(f"list_zk_documents: order must be {' or '.join(ORDERS)}")
+        raise ToolArgumentError("list_zk_documents: order must be path, newest or oldest")
+    is_without_link = links_to.startswith("-")
+    target = links_to.removeprefix("-")
+    linked = vault.locate(target).path if target else ""
     wanted = NoteSelection(
         folder=folder,
         tag=tag,
         since=since,
         until=until,
-        about=about,
+        # The words of a task are its own, and not those of its whole note
+        about="" if show in TASKS else about,
         property=property,
-        links_to=vault.locate(links_to).path if links_to else "",
+        links_to="" if is_without_link else linked,
         newest=order == "newest",
+        lacks_links_to=linked if is_without_link else None,
+        oldest=order == "oldest",
     )
     found = vault.catalog.list_notes(wanted)
     if show in GROUPS:
         return _count_names(show, found)
     begin = max(0, offset)
+    if show in TASKS:
+        tasks = _find_tasks(vault, found, TASKS[show], about)
+        return _list_tasks(vault, tasks, begin, min(max(limit, 1), MOST_LISTED))
     shown = found[begin:][: min(max(limit, 1), MOST_LISTED)]
     names = [name.strip() for name in show.split(",") if name.strip()]
-    dated = bool(wanted.newest or since or until)
+    dated = bool(wanted.newest or wanted.oldest or since or until)
     documents = [_describe(vault, entry, names, dated=dated) for entry in shown]
     return ToolOutput(
         chunks=_beginnings(vault, shown[: min(excerpts, MOST_BEGINNINGS)]),
@@ -96,6 +107,41 @@ def _count_names(group: str, found: Iterable[NoteEntry]) -> ToolOutput:
     return ToolOutput(
         data={"total": len(counts), "notes": shown},
         outcome=plural(len(counts), group.removesuffix("s")),
+    )
+
+
+class _FoundTask(NamedTuple):
+    """A task, and the path of its note."""
+
+    path: str
+    line: int
+
+
+def _find_tasks(
+    vault: Vault, notes: Iterable[NoteEntry], states: Sequence[str], about: str
+) -> list[_FoundTask]:
+    """The tasks of notes, in their order; those about something have its words, or their note is
+    named so.
+    """
+    found: list[_FoundTask] = []
+    for note in notes:
+        for task in find_tasks(vault.reader.read_if_there(note.path) or ""):
+            is_about = not about or has_words(f"{note.title} {task.text}", about)
+            if task.state in states and is_about:
+                found.append(_FoundTask(note.path, task.line))
+    return found
+
+
+def _list_tasks(vault: Vault, tasks: Sequence[_FoundTask], begin: int, limit: int) -> ToolOutput:
+    """The lines of the tasks as excerpts, and how many there are in how many notes."""
+    chunks: list[ContentChunk] = []
+    for task in tasks[begin : begin + limit]:
+        chunks += vault.reader.chunks(task.path, task.line, task.line)[:1]
+    return ToolOutput(
+        chunks=tuple(chunks),
+        data={"total": len(tasks), "notes": len({task.path for task in tasks})},
+        note=_describe_rest(begin, len(chunks), len(tasks)),
+        outcome=f"{len(chunks)} of {plural(len(tasks), 'task')}",
     )
 
 

@@ -1,0 +1,127 @@
+"""Requests for tasks and for notes of a kind and state, and those that continue them, in five
+languages.
+"""
+
+from pathlib import Path
+
+import pytest
+from conftest import write_notes
+from factories import AppFixture, report_of
+
+from zkchat_cli.llm.offline.follow_ups import resolve_request
+
+VAULT = {
+    "Reading/Emma.md": "---\ntype: book\nstatus: finished\nrating: 5\n---\nA comedy.\n",
+    "Reading/Dune.md": "---\ntype: book\nstatus: reading\n---\nA planet.\n",
+    "Reading/Ulysses.md": "---\ntype: book\nstatus: to read\n---\nA day in Dublin.\n",
+    "Library.md": "The library has a book about bees. #library\n",
+    "Guides/Swap.md": "---\nstatus: outdated\n---\nAdd swap. #howto\n",
+    "Guides/Keys.md": "---\nstatus: stable\n---\nMake keys. See [[Swap]]. #howto\n",
+    "Tasks.md": "- [ ] buy lamps\n- [x] sweep the yard\n- TODO paint the fence\n",
+}
+
+
+@pytest.fixture
+def vault(vault: Path) -> Path:
+    return write_notes(vault, VAULT)
+
+
+def answer(app: AppFixture, message: str) -> str:
+    return report_of(app.session().send(message)).answer
+
+
+@pytest.mark.parametrize(
+    ("message", "said", "missing"),
+    [
+        ("which books have I not finished?", "2 notes", "Emma"),
+        ("welche Bücher habe ich noch nicht gelesen?", "2 Notizen", "Emma"),
+        ("welche bücher sind offen", "2 Notizen", "Emma"),
+        ("quels livres n'ai-je pas encore lus ?", "2 notes", "Emma"),
+        ("¿qué libros no he terminado?", "2 notas", "Emma"),
+        ("quais livros ainda não li?", "2 notas", "Emma"),
+        ("how many books have I read?", "1 note", "Dune"),
+        ("books without a rating", "2 notes", "Emma"),
+        ("which howtos are outdated?", "1 note", "Keys"),
+        ("welche Anleitungen sind veraltet?", "1 Notiz", "Keys"),
+        ("notes with #howto that do not mention keys", "1 note", "Keys"),
+        ("which guides do not link to anything?", "1 note", "Keys"),
+    ],
+)
+def test_notes_of_a_kind_are_told_by_the_tags_folders_and_properties_of_the_vault(
+    app: AppFixture, message: str, said: str, missing: str
+) -> None:
+    answered = answer(app, message)
+    assert answered.startswith(said)
+    assert missing not in answered
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("tasks that are not done", "Open tasks: 2, in 1 note.\n\n- Tasks: “[ ] buy lamps” [1]"),
+        ("welche Aufgaben sind offen?", "Offene Aufgaben: 2, in 1 Notiz."),
+        ("quelles tâches ne sont pas terminées ?", "Tâches ouvertes : 2, dans 1 note."),
+        ("¿qué tareas están pendientes?", "Tareas pendientes: 2, en 1 nota."),
+        ("quais tarefas ainda estão abertas?", "Tarefas abertas: 2, em 1 nota."),
+        ("which tasks are done?", "Done tasks: 1, in 1 note.\n\n- Tasks: “[x] sweep the yard” [1]"),
+        ("open tasks about zebras", "Your notes have no open task about zebras."),
+    ],
+)
+def test_tasks_are_quoted_with_how_many_there_are(app: AppFixture, message: str, said: str) -> None:
+    assert answer(app, message).startswith(said)
+
+
+@pytest.mark.parametrize("message", ["which vitamins are missing?", "which stars are red?"])
+def test_noun_that_names_no_notes_is_searched(app: AppFixture, message: str) -> None:
+    report = report_of(app.session().send(message))
+    assert not report.answer.startswith("No note")
+
+
+@pytest.mark.parametrize(
+    ("messages", "fields"),
+    [
+        (["what did I write in March?", "and in April?"], {"dates": "in April"}),
+        (["notes about bees", "only those with #book"], {"about": "bees", "tag": "book"}),
+        (["notes about bees", "as a table"], {"kind": "table", "about": "bees"}),
+        (["notes about bees", "how many are there?"], {"kind": "count", "about": "bees"}),
+        (["notes about bees", "the second one"], {"kind": "outline", "pick": 2, "about": "bees"}),
+        (["notes about bees", "thanks", "open it"], {"kind": "outline", "pick": 1}),
+        (["notes about bees", "the second one", "and in May?"], {"kind": "list", "pick": 0}),
+        (["notes about bees", "the oldest three"], {"oldest": True, "limit": 3}),
+        (["which guides are stable?", "and outdated?"], {"noun": "guides", "state": "outdated"}),
+        (["Notizen über Bienen", "und im April?"], {"about": "Bienen", "dates": "im April"}),
+        (["Notizen über Bienen", "nur die mit #buch"], {"tag": "buch"}),
+        (["Notizen über Bienen", "die zweite"], {"pick": 2}),
+        (["notes sur les abeilles", "et en avril ?"], {"dates": "en avril"}),
+        (["notes sur les abeilles", "la deuxième"], {"pick": 2}),
+        (["notas sobre abejas", "y en abril?"], {"dates": "en abril"}),
+        (["notas sobre abejas", "como tabla"], {"kind": "table"}),
+        (["notas sobre abelhas", "e em abril?"], {"dates": "em abril"}),
+        (["notas sobre abelhas", "só as com #livro"], {"tag": "livro"}),
+        (["notes about bees", "what about penguins?"], {"kind": "lookup"}),
+        (["notes about bees", "how do I feed them?"], {"kind": "how_to"}),
+        (["who is Ada?", "the second one"], {"kind": "lookup"}),
+    ],
+)
+def test_follow_up_changes_the_request_before(
+    messages: list[str], fields: dict[str, object]
+) -> None:
+    request = resolve_request(messages[-1], messages[:-1])
+    assert {name: getattr(request, name) for name in fields} == fields
+
+
+def test_conversation_about_a_list(app: AppFixture) -> None:
+    session = app.session()
+    said = [
+        report_of(session.send(message)).answer
+        for message in (
+            "which books have I not finished?",
+            "the second one",
+            "as a table",
+            "how many are there?",
+        )
+    ]
+    assert said[0].startswith("2 notes with type: book without status: finished:\n\n- Dune [1]")
+    assert "A day in Dublin." in said[1]
+    assert "| Ulysses" in said[2]
+    assert said[3].startswith("2 notes")

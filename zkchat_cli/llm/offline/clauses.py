@@ -1,0 +1,74 @@
+"""The clause behind a noun: the state or the restriction of the notes that it names. Pure."""
+
+from collections.abc import Mapping
+
+from zkchat_cli.llm.offline.negations import split_negation
+from zkchat_cli.llm.offline.note_scope import has_date, read_scope
+from zkchat_cli.llm.offline.note_states import is_known_state, read_state
+from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
+from zkchat_cli.text.patterns import lazy_pattern
+
+_CLAUSE_BEGIN = compile_filled(
+    r"(?:(?:that|which|who|die|qui|que|do|did|have|has|had|were|was|are|is|i|we|sind|waren|habe|ich"
+    r"|wir|gab es|gibt es|sont|etaient|y a[- ]t[- ]il|ai[- ]je|j['’]ai|il y a|son|estan|hubo|hay"
+    r"|tengo|he|sao|foram|estao|tenho|eu|houve|ha|there) )+"
+)
+_ABOUT = compile_filled(r"(?:{about}|{mention}) ")
+_FOLDER_NAME = lazy_pattern(r"[^\W\d_a-zà-ÿ]\w")
+_RELATIVE = lazy_pattern(r"(?:that|which|die|qui|que) ")
+_BEING = lazy_pattern(
+    r"(?:(?:that|which|die|qui|que|ne|n['’]|no|nao) ?)*(?:are|is|were|sind|ist|sont|est|son|es"
+    r"|estan|esta|sao|e|estao)\b"
+)
+_SCOPE_WORD = compile_filled(
+    r"(?:(?:{about}|{mention}|{link}|with|without|but|except|not|from|since|before|after|between|in"
+    r"|during|on|under|tagged|where|whose|rated|by|mit|ohne|aber|ausser|nicht|seit|vor|nach"
+    r"|zwischen|im|am|aus|unter|von|vom|avec|sans|mais|sauf|depuis|avant|apres|entre|dans|en|du|de|ne|con"
+    r"|sin|pero|excepto|salvo|desde|antes|despues|com|sem|mas|exceto|depois|em|na|no|nao|da|do|del|el"
+    r"|today|yesterday|last|this|diese\w*|letzte\w*|linked|do not|does not|don['’]t|are not|have no"
+    r"|haben? kein\w*)\b|d['’]|n['’]|\#)"
+)
+
+
+def read_clause(text: str) -> dict[str, object] | None:
+    """The state or the restriction that a clause behind a noun says ("I have not finished",
+    "without a rating", "that do not mention bees"); None for another clause.
+    """
+    has_marks = "#" in text or "[[" in text
+    state = None if has_marks or has_date(text) else read_state(text)
+    if state and not state.value:
+        return None if state.is_negated else {}
+    if state and (is_known_state(state.value) or _BEING.match(bare_text(text))):
+        return {"state": state.value, "is_negated": state.is_negated}
+    return _read_restriction(text)
+
+
+def _read_restriction(text: str) -> dict[str, object] | None:
+    """The restriction that a clause says, behind its verb or at once; None if it says none."""
+    if split_negation(text):
+        return read_scope(text)
+    begin = _CLAUSE_BEGIN.match(bare_text(text))
+    for rest in (text[begin.end() :] if begin else text, text):
+        if _SCOPE_WORD.match(bare_text(rest)):
+            fields = read_scope(rest)
+            # "find bugs in python code" restricts no notes
+            is_stray = fields.get("about") and not _ABOUT.match(bare_text(rest))
+            return None if is_stray else fields or None
+    return None
+
+
+def suits_noun(fields: Mapping[str, object], groups: Mapping[str, str]) -> bool:
+    """Whether a noun can name notes, and the words beside it their state: a known one, or in a
+    question what they are ("which guides are reviewed").
+    """
+    noun = bare_text(str(fields.get("noun", "")))
+    # "list directories in linux" names no folder of notes
+    if noun and fields.get("is_guess") and not _FOLDER_NAME.match(str(fields["folder"])):
+        return False
+    state = str(fields.get("state", ""))
+    if not state or is_known_state(state):
+        return True
+    clause = bare_text(groups.get("clause", ""))
+    # "tout le monde est venu" lists nothing
+    is_asked = "listed" in groups or bool(_RELATIVE.match(clause))
+    return "known_state" not in groups and is_asked and bool(_BEING.match(clause))

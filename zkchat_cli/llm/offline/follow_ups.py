@@ -1,0 +1,158 @@
+"""Requests that continue the one before: "and in April?", "only those with #book", "the second
+one", "as a table". Pure.
+
+What a conversation lists is never stored: each request is read again from the messages of the user,
+so a follow-up means the same after a restart.
+"""
+
+from collections.abc import Sequence
+
+from zkchat_cli.llm.offline.clauses import read_clause
+from zkchat_cli.llm.offline.message_frame import without_frame, without_thanks
+from zkchat_cli.llm.offline.note_scope import PUNCTUATION, has_date, read_scope
+from zkchat_cli.llm.offline.request_slots import NUMBERS, bare_text, compile_filled
+from zkchat_cli.llm.offline.requests import NoteRequest, parse_request
+from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
+from zkchat_cli.text.patterns import lazy_pattern
+
+# Messages before a follow-up that are read
+MOST_EARLIER = 12
+# Kinds of requests for notes, which a follow-up can restrict
+LISTED = ("list", "count", "table")
+_ONLY = lazy_pattern(
+    r"(?:(?:and|but|now|only|just|what about|how about|or|und|aber|nur|was ist mit|wie sieht es mit"
+    r"|oder|et|mais|seulement|uniquement|juste|y|e|pero|solo|mas|so|somente|apenas|ou) )+"
+    r"(?:(?:those|the ones|ones|them|die|diejenigen|jene|davon|ceux|celles|las|los|as|os|aquellas"
+    r"|aquelas|aqueles) )?(?P<rest>.+)"
+    r"|(?:those|the ones|diejenigen|ceux|celles|aquellas|aquelas|(?:las|los|as|os|die)"
+    r"(?= (?:com|con|mit|sem|sin|ohne) )) (?P<rest2>.+)"
+)
+_AS_TABLE = compile_filled(
+    r"(?:(?:{show}|{make}|and|und|et|y|e|now|put|them|those|that|it|this|that|das|es|cela|ca|eso|isso"
+    r"|sie|les|las|los) )*(?:as|in|into|als|in eine[rm]?|en|comme|como|em|dans)"
+    r" (?:{the} |an )*{table}"
+)
+_COUNT = lazy_pattern(
+    r"(?:(?:and|und|et|y|e) )?(?:how many(?: (?:are there|is that|of them|are they|in all))?"
+    r"|wie ?viele(?: (?:sind es|sind das|davon))?|combien(?: (?:y en a[- ]t[- ]il|il y en a))?"
+    r"|cuant[ao]s(?: (?:son|hay))?|quant[ao]s(?: (?:sao|ha|existem))?)"
+)
+_LIST = compile_filled(
+    r"(?:(?:and|und|et|y|e) )?(?:(?:{show}|which(?: ones)?|welche|lesquel(?:le)?s|cuales|quais)"
+    r"(?: (?:them|those|all|sie|alle|(?:are|sind|sont|son|sao) (?:they|these|those|das|es)))*)"
+)
+_ORDER = compile_filled(
+    r"(?:(?:and|und|et|y|e|{the}|only|nur) )*(?:(?P<newest>{newest})|(?P<oldest>{oldest}))"
+    r"(?: (?P<limit>{number}))?(?: (?:first|zuerst|d['’]abord|primero|primeiro|one|ones))?"
+)
+_NTH = {
+    word: value
+    for value, words in {
+        1: "first 1st erste ersten erster erstes premier premiere primero primera primeiro"
+        " primeira",
+        2: "second 2nd zweite zweiten zweiter zweites deuxieme seconde segundo segunda",
+        3: "third 3rd dritte dritten dritter drittes troisieme tercero tercera terceiro terceira",
+        4: "fourth 4th vierte vierten quatrieme cuarto cuarta quarto quarta",
+        5: "fifth 5th funfte funften cinquieme quinto quinta",
+        6: "sixth 6th sechste sechsten sixieme sexto sexta",
+    }.items()
+    for word in words.split()
+}
+_OPEN = (
+    r"(?:(?:please|open|show|read|summari[sz]e|see|tell me (?:more )?about|what(?:['’]s| is) in|me"
+    r"|offne|zeige?|lies|fasse|mir|bitte|ouvre|montre|lis|moi|abre|abrir|muestra|muestrame|lee|mostre"
+    r"|mostra|abra|leia|resume|resuma|and|und|et|y|e|number|nr\.?|note|nummer|numero|no\.?)[ -])*"
+)
+_PICK = lazy_pattern(
+    rf"{_OPEN}(?:(?:the|die|den|das|der|le|la|el|o|a) )?(?P<nth>{'|'.join(_NTH)})"
+    r"(?: (?:one|note|notiz|nota|zusammen))?"
+    rf"|{_OPEN}(?P<number>\d{{1,2}})"
+)
+_IT = lazy_pattern(
+    r"(?:please )?(?:open|show|read|summari[sz]e|offne|zeige?|lies|ouvre|montre|lis|abre|muestra"
+    r"|lee|abra|mostre|leia)[- ]?(?:me |mir |moi )?(?:it|that|this(?: one| note)?|that (?:one|note)"
+    r"|the note|es|sie|das|ihn|die notiz|le|la|lo|la note|la nota|isso|eso|a nota)|abrela|abrelo"
+)
+
+
+def resolve_request(message: str, earlier: Sequence[str]) -> NoteRequest:
+    """The request of a message after these of the user."""
+    before: NoteRequest | None = None
+    questions = [text for text in earlier if reply_to_small_talk(text, (), ()) is None]
+    for text in questions[-MOST_EARLIER:]:
+        request = _continue_request(text, before) or parse_request(text)
+        # "tell me more" continues a list, and a look-up is no list
+        if request.kind != "more":
+            before = request
+    return _continue_request(message, before) or parse_request(message)
+
+
+def _continue_request(message: str, before: NoteRequest | None) -> NoteRequest | None:
+    """The request before as a message changes it; None if it stands alone."""
+    if before is None or before.kind not in (*LISTED, "links", "outline"):
+        return None
+    text = without_frame(without_thanks(" ".join(message.split()))).strip(PUNCTUATION)
+    bare = bare_text(text)
+    if picked := _picked(bare, before):
+        return picked
+    if before.pick:
+        before = before._replace(kind="list", pick=0)
+    if before.kind not in LISTED:
+        return before._replace(kind="table") if _AS_TABLE.fullmatch(bare) else None
+    return _in_other_form(bare, before) or _restrict(text, before)
+
+
+def _picked(bare: str, before: NoteRequest) -> NoteRequest | None:
+    """One of the notes that were listed."""
+    if before.kind == "outline" and not before.pick:
+        return None
+    pick = _PICK.fullmatch(bare)
+    if pick:
+        nth = int(pick["number"]) if pick["number"] else _NTH[pick["nth"]]
+        return before._replace(kind="outline", pick=nth) if nth else None
+    if _IT.fullmatch(bare):
+        return before._replace(kind="outline", pick=before.pick or 1)
+    return None
+
+
+def _in_other_form(bare: str, before: NoteRequest) -> NoteRequest | None:
+    """The same notes as a table, as a count, as a list or in another order."""
+    listed = before
+    if _AS_TABLE.fullmatch(bare):
+        return listed._replace(kind="table")
+    if _COUNT.fullmatch(bare):
+        return listed._replace(kind="count", limit=0)
+    if _LIST.fullmatch(bare):
+        return listed._replace(kind="list")
+    if order := _ORDER.fullmatch(bare):
+        limit = order["limit"]
+        count = 0
+        if limit:
+            count = int(limit) if limit.isdigit() else NUMBERS[limit]
+        is_newest = bool(order["newest"])
+        return listed._replace(newest=is_newest, oldest=not is_newest, limit=count or before.limit)
+    return None
+
+
+def _restrict(text: str, before: NoteRequest) -> NoteRequest | None:
+    """The same notes, but only those that a message names, or of another time, tag or subject."""
+    found = _ONLY.fullmatch(bare_text(text))
+    rest = text
+    if found:
+        group = "rest" if found["rest"] else "rest2"
+        rest = text[found.start(group) : found.end(group)]
+    elif not has_date(text) and not text.startswith("#"):
+        return None
+    fields = read_clause(rest)
+    if not fields and (has_date(rest) or "#" in rest):
+        fields = read_scope(rest)
+    # "what about penguins?" has a subject of its own
+    if not fields or set(fields) <= {"about"}:
+        return None
+    if fields.get("about") and not _ABOUT.match(bare_text(rest)):
+        return None
+    fields.pop("is_guess", None)
+    return before._replace(**fields)  # type: ignore[arg-type]
+
+
+_ABOUT = compile_filled(r"(?:{about}|{mention}) ")

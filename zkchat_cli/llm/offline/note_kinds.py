@@ -1,0 +1,311 @@
+"""Requests for notes of a kind ("books I have not finished", "projects without a due date"), in the
+words that a vault has for it: the tags, folders and properties of its notes decide. Pure.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
+from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
+from zkchat_cli.llm.offline.note_lists import KIND_PROPERTIES, list_arguments
+from zkchat_cli.llm.offline.note_states import (
+    NamedState,
+    is_done,
+    means_done,
+    same_words,
+)
+from zkchat_cli.llm.offline.quotes import comparable_words
+from zkchat_cli.llm.offline.request_handler import LIST_TOOL, RequestHandler
+from zkchat_cli.llm.offline.request_slots import bare_text
+from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.text import words
+from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
+
+# Notes of a kind that are looked at to see what properties and values the vault has
+MOST_SAMPLED = 100
+# Notes with a tag or in a folder, so that it is a kind of note
+FEWEST_OF_A_KIND = 2
+SHORTEST_NOUN = 3
+_PLURAL_ENDS = ("s", "es", "n", "en", "e")
+# Names of a kind that are looked up in texts, too
+MOST_NAMES = 3
+LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE)
+# Properties that say how far something is
+STATE_PROPERTIES = frozenset(
+    "status state stage stand progress zustand statut etat avancement estado situacion situacao"
+    " progreso progresso fase".split()
+)
+_SAME_KINDS = (
+    "book books buch bucher buchern livre livres libro libros livro livros",
+    "recipe recipes rezept rezepte rezepten recette recettes receta recetas receita receitas",
+    "meeting meetings besprechung besprechungen treffen sitzung sitzungen reunion reunions"
+    " reuniones reuniao reunioes",
+    "person people persons personen leute personne personnes gens persona personas pessoa pessoas"
+    " contact contacts kontakt kontakte gente",
+    "project projects projekt projekte projekten projet projets proyecto proyectos projeto"
+    " projetos",
+    "idea ideas idee ideen idees ideia ideias",
+    "article articles artikel articulo articulos artigo artigos",
+    "movie movies film films filme filmen pelicula peliculas",
+    "trip trips travel travels reise reisen voyage voyages viaje viajes viagem viagens",
+    "concept concepts konzept konzepte concepto conceptos conceito conceitos begriff begriffe",
+    "howto howtos guide guides anleitung anleitungen tutorial tutorials tutoriel tutoriels guia"
+    " guias",
+    "course courses kurs kurse cours curso cursos",
+    "quote quotes zitat zitate citation citations cita citas citacao citacoes",
+    "journal journals daily dailies diary diaries tagebuch tagebucher diario diarios",
+)
+_KINDS = tuple(frozenset(line.split()) for line in _SAME_KINDS)
+_JOURNAL = _KINDS[-1]
+_IN_JOURNAL = ("journal", "diar", "tagebuch", "daily")
+
+
+class NoteKind(NamedTuple):
+    """What the notes of a kind have in common: a field of a request, and its value."""
+
+    field: str
+    value: str
+
+
+def needs_vault(request: NoteRequest) -> bool:
+    """Whether only the vault tells which notes are meant."""
+    if request.what:
+        return False
+    return bool(request.noun or request.state or request.lacks or _subject_as_noun(request))
+
+
+def _subject_as_noun(request: NoteRequest) -> str:
+    """The subject of a request that may as well be a kind of notes: "table of my books"."""
+    is_kind = request.kind == "table" or (request.kind == "list" and request.may_be_lookup)
+    is_word = bool(request.about) and len(request.about.split()) == 1
+    has_more = request.tag or request.folder or request.property or request.note
+    return request.about if is_kind and is_word and not has_more else ""
+
+
+def with_kinds(handler: RequestHandler) -> RequestHandler:
+    """A handler of requests that finds out first what a kind of notes is in the vault."""
+
+    def next_calls(request: NoteRequest, turn: AskedTurn) -> Sequence[WantedCall]:
+        surveyed = _survey(request, turn)
+        if surveyed.calls:
+            return surveyed.calls
+        if surveyed.request is None:
+            return []
+        return handler.next_calls(surveyed.request, surveyed.turn)
+
+    def answer(
+        request: NoteRequest, turn: AskedTurn, similarities: Similarities | None
+    ) -> OfflineAnswer | None:
+        surveyed = _survey(request, turn)
+        if surveyed.request is None:
+            return None
+        return handler.answer(surveyed.request, surveyed.turn, similarities)
+
+    return RequestHandler(handler.tools | {LIST_TOOL}, next_calls, answer)
+
+
+class _Survey(NamedTuple):
+    """The calls that are still needed to know what notes are meant; or the request in the vault's
+    words, None if it has no such notes, and the turn without those calls.
+    """
+
+    calls: Sequence[WantedCall]
+    request: NoteRequest | None
+    turn: AskedTurn
+
+
+def _survey(request: NoteRequest, turn: AskedTurn) -> _Survey:
+    subject = "" if request.noun else _subject_as_noun(request)
+    names = _names_of_kind(request.noun or subject)
+    first = _first_calls(names)
+    rest = turn
+    made = turn.calls_of(LIST_TOOL)[: len(first)]
+    if len(made) < len(first):
+        return _Survey(first, None, turn)
+    rest = rest.after_calls()
+    kind = _find_kind(names, made) if request.noun or subject else None
+    if kind is None and (request.noun or subject):
+        return _Survey((), request if subject else None, rest)
+    about = "" if subject else request.about
+    wanted = _with_kind(request._replace(noun="", about=about), kind)
+    if not (wanted.state or wanted.lacks):
+        return _Survey((), wanted._replace(may_be_lookup=False), rest)
+    sample = WantedCall(LIST_TOOL, _sample_arguments(kind))
+    sampled = rest.calls_of(LIST_TOOL)[:1]
+    if not sampled:
+        return _Survey((sample,), None, rest)
+    rest = rest.after_calls()
+    return _Survey((), _in_words_of_vault(wanted, made, sampled[0]), rest)
+
+
+def _names_of_kind(noun: str) -> frozenset[str]:
+    """A noun with the words of other languages for the same kind of notes."""
+    bare = bare_text(noun)
+    if any(word in bare for word in _IN_JOURNAL):
+        return _JOURNAL
+    return frozenset((bare,)).union(*(kind for kind in _KINDS if bare in kind))
+
+
+def _first_calls(names: Iterable[str]) -> list[WantedCall]:
+    """The tags and folders, and the types of notes that have the noun."""
+    calls = [WantedCall(LIST_TOOL, {"show": group}) for group in ("tags", "folders")]
+    shown = ", ".join(sorted(KIND_PROPERTIES))
+    about = [name for name in sorted(names) if name][:MOST_NAMES]
+    of_noun = {"show": shown, "limit": MOST_SAMPLED}
+    return calls + [WantedCall(LIST_TOOL, {"about": name, **of_noun}) for name in about]
+
+
+def _sample_arguments(kind: NoteKind | None) -> dict[str, Any]:
+    of_kind = list_arguments(_with_kind(NoteRequest(), kind))
+    return of_kind | {"show": "*", "limit": MOST_SAMPLED}
+
+
+def _comparable(text: str) -> frozenset[str]:
+    return comparable_words(text, LANGUAGES)
+
+
+def _is_name(text: str, names: Iterable[str]) -> bool:
+    """Whether a text is one of the names, in the singular or the plural. Stems are too coarse here:
+    a library is no "libro".
+    """
+    bare = bare_text(text)
+    ends = {bare, *(bare.removesuffix(end) for end in _PLURAL_ENDS)}
+    forms = {form for name in names if name for form in (name, *_singulars(name))}
+    return not ends.isdisjoint(forms)
+
+
+def _singulars(name: str) -> Iterable[str]:
+    return (name.removesuffix(end) for end in _PLURAL_ENDS if len(name) > SHORTEST_NOUN)
+
+
+def _find_kind(names: Iterable[str], made: Sequence[FinishedCall]) -> NoteKind | None:
+    """What most notes of a kind have in common; None if the vault has no such kind."""
+    names = list(names)
+    counts: dict[NoteKind, int] = {}
+    for tag, count in made[0].data.get("notes", {}).items():
+        if _is_name(tag.rpartition("/")[2], names):
+            counts[NoteKind("tag", tag)] = count
+    folders: Mapping[str, int] = made[1].data.get("notes", {})
+    for folder in folders:
+        if _is_name(folder.rpartition("/")[2], names):
+            below = [
+                count for path, count in folders.items() if f"{path}/".startswith(f"{folder}/")
+            ]
+            counts[NoteKind("folder", folder)] = sum(below)
+    for call in made[2:]:
+        found: dict[NoteKind, int] = {}
+        for document in call.data.get("documents", ()):
+            for name, value in document.get("properties", {}).items():
+                if _is_name(value, names):
+                    kind = NoteKind("property", f"{name}: {value}")
+                    found[kind] = found.get(kind, 0) + 1
+        counts |= found
+    kinds = [kind for kind, count in counts.items() if count >= FEWEST_OF_A_KIND]
+    return max(kinds, key=lambda kind: counts[kind], default=None)
+
+
+def _with_kind(request: NoteRequest, kind: NoteKind | None, sign: str = "") -> NoteRequest:
+    """A request for notes of this kind only, or with a minus for others."""
+    if kind is None:
+        return request
+    value = f"{sign}{kind.value}"
+    match kind.field:
+        case "tag":
+            return request._replace(tag=f"{request.tag} {value}".strip())
+        case "folder" if not request.folder:
+            return request._replace(folder=value)
+        case "property":
+            return _with_property(request, value)
+    # A second folder cannot be asked for: its name is one of the words then
+    return request._replace(about=f"{request.about} {value}".strip())
+
+
+def _in_words_of_vault(
+    request: NoteRequest, made: Sequence[FinishedCall], sample: FinishedCall
+) -> NoteRequest | None:
+    """A request with the properties, tags or words for its state and for what notes lack; None if
+    the vault has no such state.
+    """
+    values: dict[str, set[str]] = {}
+    for document in sample.data.get("documents", ()):
+        for name, value in document.get("properties", {}).items():
+            values.setdefault(name, set()).add(value)
+    found: NoteRequest | None = request._replace(state="", lacks="", may_be_lookup=False)
+    if request.state and found:
+        state = NamedState(request.state, request.is_negated)
+        found = _with_state(found, state, values, made)
+    if request.lacks and found:
+        found = _without(found, request.lacks, values, made)
+    return found
+
+
+def _with_state(
+    request: NoteRequest,
+    state: NamedState,
+    values: Mapping[str, set[str]],
+    made: Sequence[FinishedCall],
+) -> NoteRequest | None:
+    sign = "-" if state.is_negated else ""
+    wanted = same_words(state.value)
+    done = is_done(state)
+    for name in sorted(values, key=lambda name: name not in STATE_PROPERTIES):
+        fitting = [
+            each for each in sorted(values[name]) if _is_value(each, wanted, any_form=done is None)
+        ]
+        if fitting:
+            return _with_property(request, f"{sign}{name}: {' | '.join(fitting)}")
+    if done is not None:
+        return _with_progress(request, values, done=done)
+    for name in values:
+        if name in wanted:
+            return _with_property(request, f"{sign}{name}")
+    kind = _find_kind(_names_of_kind(state.value), made)
+    return _with_kind(request, kind, sign) if kind else None
+
+
+def _is_value(written: str, wanted: Iterable[str], *, any_form: bool) -> bool:
+    """Whether a value is one of the words, perhaps in another form; "to read" is not "read"."""
+    bare = bare_text(written)
+    if bare in wanted or " " in bare or not any_form:
+        return bare in wanted
+    return any(_comparable(bare) == _comparable(word) for word in wanted)
+
+
+def _with_property(request: NoteRequest, value: str) -> NoteRequest:
+    """The request with one more property."""
+    return request._replace(property="; ".join(filter(None, (request.property, value))))
+
+
+def _with_progress(
+    request: NoteRequest, values: Mapping[str, set[str]], *, done: bool
+) -> NoteRequest | None:
+    """The notes that are done or not, by the property that says how far they are."""
+    for name in sorted(values):
+        if bare_text(name) not in STATE_PROPERTIES:
+            continue
+        fitting = [each for each in sorted(values[name]) if means_done([each])]
+        if fitting:
+            sign = "" if done else "-"
+            return _with_property(request, f"{sign}{name}: {' | '.join(fitting)}")
+    return None
+
+
+def _without(
+    request: NoteRequest,
+    lacks: str,
+    values: Mapping[str, set[str]],
+    made: Sequence[FinishedCall],
+) -> NoteRequest:
+    """The notes without a property, a tag or, if there is none of that name, a word."""
+    wanted = [word for word in words.terms(bare_text(lacks)) if word not in words.STOPWORDS]
+    for word in wanted:
+        names = same_words(word)
+        for name in values:
+            is_named = _comparable(name) & _comparable(word) or bare_text(name) in names
+            if is_named:
+                return _with_property(request, f"-{name}")
+    kind = _find_kind(_names_of_kind(lacks.removeprefix("#")), made)
+    if kind:
+        return _with_kind(request, kind, "-")
+    return request._replace(excluded=f"{request.excluded} {lacks}".strip())
