@@ -1,12 +1,12 @@
 """A simulated team on one PostgreSQL server: how long it takes to store a turn and to search, and
 whether anything is lost or doubled when the server is killed in the middle.
 
-python tests/bench/team.py [--messages 1000000] [--minutes 10] [--pause 0.2]
+python tests/bench/team.py [--messages 1000000] [--minutes 10] [--pause 2]
 
 50 people have 20,000 messages each. 8 processes at a time open the store as one of them, as the
 chat does, continue a conversation by some turns, and search. Between two turns a process waits for
-`--pause` seconds, in place of the model. Each turn is followed by its floor, so both have the same
-machine: the same words in two plain INSERTs of psycopg, each committed.
+`--pause` seconds, in place of a fast model. Each turn is followed by its floor, so both have the
+same machine: the same words in two plain INSERTs of psycopg, each committed.
 """
 
 import argparse
@@ -411,7 +411,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Simulate a team on one PostgreSQL server.")
     parser.add_argument("--messages", type=int, default=1_000_000)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--pause", type=float, default=0.2, help="seconds between two turns")
+    parser.add_argument("--pause", type=float, default=2, help="seconds between two turns")
     chosen = parser.parse_args()
     words = vaults.Words(SEED)
     texts = Texts.make(words)

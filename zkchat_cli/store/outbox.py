@@ -8,7 +8,7 @@ nothing, and delivers nothing twice.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from zkchat_cli.errors import StoreError, StoreUnreachable
@@ -54,16 +54,23 @@ class Outbox:
             make_private_folder(self._folder)
             # Those that were left come first
             names = [self._folder / f"outbox-{number}.db" for number in range(1, _MOST_FILES)]
-            for file in sorted(names, key=lambda name: not name.exists()):
-                lock = FileLock.take(file.with_suffix(".lock"))
-                if lock is not None:
-                    self._lock = lock
-                    self._file = file
-                    self._store = self._open_file(file)
-                    self._journal = read_journal(self._journal_file)
-                    return self._store
-            raise StoreError(f"{self._folder} has too many files", "Close other chats.")
+            opened = self._open_first(sorted(names, key=lambda name: not name.exists()))
+            if opened is None:
+                raise StoreError(f"{self._folder} has too many files", "Close other chats.")
+            return opened
         return self._store
+
+    def _open_first(self, files: Iterable[Path]) -> SessionStore | None:
+        """The store in the first of these files that no other program uses."""
+        for file in files:
+            lock = FileLock.take(file.with_suffix(".lock"))
+            if lock is not None:
+                self._lock = lock
+                self._file = file
+                self._store = self._open_file(file)
+                self._journal = read_journal(self._journal_file)
+                return self._store
+        return None
 
     def has(self, conversation_id: str) -> bool:
         """Whether a conversation is kept here."""
@@ -111,12 +118,17 @@ class Outbox:
 
     def deliver(self, server: SessionStore) -> None:
         """Store everything on the server, in the order in which it was begun here, and delete it
-        here. Raises StoreUnreachable; what is not delivered then stays.
+        here; also what other programs left that ended. Raises StoreUnreachable; what is not
+        delivered then stays.
         """
-        if not self.is_used:
-            return
-        store = self.store()
         self.refusal = None
+        while self.refusal is None:
+            left = self._store or self._open_first(sorted(self._folder.glob("outbox-*.db")))
+            if left is None:
+                return
+            self._deliver_file(left, server)
+
+    def _deliver_file(self, store: SessionStore, server: SessionStore) -> None:
         for conversation in reversed(store.conversations()):
             try:
                 self._deliver_conversation(conversation.id, server)

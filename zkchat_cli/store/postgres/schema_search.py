@@ -17,9 +17,9 @@ SEARCH = """
         FOREIGN KEY (conversation_seq, owner) REFERENCES conversation (seq, owner)
             ON DELETE CASCADE
     );
-    -- Without a list of what waits to be sorted in, which each search reads from its beginning to
-    -- its end, and which one turn in a hundred had to sort in
-    CREATE INDEX message_index_words ON message_index USING gin (words) WITH (fastupdate = off);
+    -- A search reads what waits to be sorted in as well, from its beginning to its end
+    CREATE INDEX message_index_words ON message_index USING gin (words)
+        WITH (gin_pending_list_limit = 512);
     CREATE INDEX message_index_conversation ON message_index (conversation_seq);
 
     CREATE TABLE vocabulary (
