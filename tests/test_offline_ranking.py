@@ -53,6 +53,13 @@ def quotes(ranked: RankedPassages) -> list[str]:
     return [quote.text for quote in select_quotes(ranked.on_topic)]
 
 
+def test_what_only_repeats_the_question_is_not_quoted_first() -> None:
+    chores = note("- Spare key of the cellar door\n- Roof\n", title="Chores")
+    house = note("The neighbours have the spare key of the cellar door.", 2, "House")
+    ranked = rank_passages(question("who has the spare key of the cellar door?"), [chores, house])
+    assert quotes(ranked)[0].startswith("The neighbours")
+
+
 def test_a_row_of_figures_answers_a_question_about_its_year() -> None:
     text = "Our harvest was poor.\n\n| Year | Harvest |\n|-|-|\n| 2022 | 31 |\n| 2023 | 44.5 |"
     assert (
@@ -274,3 +281,15 @@ def test_summary_starts_with_the_beginning_and_repeats_nothing() -> None:
     ]
     assert [q.text for q in summarize_excerpts([note(text)], 3)] == summary
     assert summarize_excerpts([], 3) == []
+
+
+def test_two_characters_that_no_passage_has_make_a_chinese_question_unsure() -> None:
+    def similarities(_: str, texts: list[str]) -> list[float]:
+        # Nearer to any passage without the name of the program
+        return [0.55 if "剪映" in text else 0.65 for text in texts]
+
+    asked = question("怎么用剪映给视频加字幕")
+    other = rank_passages(asked, [note("给视频加字幕，要先下载字幕文件。")], similarities)
+    assert not other.is_answer
+    named = rank_passages(asked, [note("用剪映给视频加字幕，要先下载字幕文件。")], similarities)
+    assert named.is_answer

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence, Set
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -10,7 +11,12 @@ from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn,
 from zkchat_cli.llm.offline.confidence import MOST_NAMED_WORDS
 from zkchat_cli.llm.offline.named_words import as_written, is_name, is_noun, phrases_of
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
-from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, have_any_word
+from zkchat_cli.llm.offline.quotes import (
+    QuoteSource,
+    RankedQuote,
+    cjk_characters,
+    have_any_word,
+)
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
 from zkchat_cli.llm.offline.selection import (
     MAX_QUOTES,
@@ -31,7 +37,8 @@ from zkchat_cli.text.answer_phrases import (
     language_of_question,
     phrases_for,
 )
-from zkchat_cli.text.words import detect_languages
+from zkchat_cli.text.word_lists import ENGLISH
+from zkchat_cli.text.words import detect_language
 
 MAX_DOCUMENTS = 3
 # Results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of
@@ -207,8 +214,11 @@ def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: Answe
     is_short = len(question.subject) <= MOST_NAMED_WORDS
     if missing is None or not (is_short or is_name(missing, question.text)):
         return phrases.not_sure
+    # Two characters may be parts of two words
+    if cjk_characters(missing) or _is_in_other_language(question, ranked):
+        return phrases.not_sure
     language = language_of_question(question.asked)
-    if _is_in_other_language(question, ranked) or not is_noun(missing, question.text, language):
+    if not is_noun(missing, question.text, language):
         return phrases.not_sure
     named = as_written(missing, question.text)
     # "Your notes have something on 5" would say nothing
@@ -223,12 +233,13 @@ def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: Answe
 
 
 def _is_in_other_language(question: AnalyzedQuestion, ranked: RankedPassages) -> bool:
-    """Whether a question is in another language than the passages, which have other words for the
-    same.
+    """Whether a question is in another language than most of the passages, which have other words
+    for the same.
     """
     language = language_of_question(question.asked)
     texts = dict.fromkeys(quote.excerpt.text for quote in ranked.all)
-    return language is not None and language not in detect_languages(texts)
+    counts = Counter(filter(None, map(detect_language, texts))) or Counter([ENGLISH])
+    return language is not None and counts[language] < max(counts.values())
 
 
 def _summarize_whole(

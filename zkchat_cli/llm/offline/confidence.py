@@ -12,17 +12,24 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
-from zkchat_cli.llm.offline.quotes import RankedQuote
+from zkchat_cli.llm.offline.quotes import RankedQuote, cjk_characters
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
+from zkchat_cli.text.word_lists import FUNCTION_CHARACTERS
 
 # The passages that an answer begins with
 MOST_LEADING = 3
-# Words of a question that are left out, one at a time; each costs about 4 ms
+# Words of a question that are left out, one at a time; each costs about 4 ms, and a pair of Chinese
+# characters 2 ms
 MOST_LEFT_OUT = 8
+MOST_PAIRS_LEFT_OUT = 16
 # A missing word is named if the question's subject has at most so many words: in a long sentence,
 # it may be any verb
 MOST_NAMED_WORDS = 4
+# A question in Chinese that is nearer to the best passage by so much without two characters, which
+# no passage has, asks for something else. Of 80 questions, this takes away 3 of 3 false answers,
+# 2 of 12 wrong and 1 of 12 right ones
+LEAST_LOSS_OF_PAIR = -0.04
 # The loss by a word of a question that has no word to leave out
 USUAL_LOSS = 0.0
 # The lead of the only note
@@ -107,7 +114,12 @@ def most_foreign_word(
 
 
 def _without_each_word(question: AnalyzedQuestion) -> dict[str, str]:
-    """The question without each word of its subject. Chinese has no spaces to tell words by."""
+    """The question without each word of its subject. Chinese has no spaces to tell words by, but
+    each pair of characters may be one.
+    """
+    pairs = [term for term in sorted(question.subject) if _is_pair_of_characters(term)]
+    if pairs:
+        return {pair: question.text.replace(pair, "") for pair in pairs[:MOST_PAIRS_LEFT_OUT]}
     written = question.text.split()
     variants: dict[str, str] = {}
     for word in sorted(question.subject):
@@ -116,6 +128,21 @@ def _without_each_word(question: AnalyzedQuestion) -> dict[str, str]:
             variants[word] = " ".join(others)
     rarest = sorted(variants, key=lambda word: question.weights.get(word, 0.0), reverse=True)
     return {word: variants[word] for word in rarest[:MOST_LEFT_OUT]}
+
+
+def _is_pair_of_characters(term: str) -> bool:
+    """Whether a term is two Chinese characters that may be a word of the subject."""
+    is_pair = len(term) == 2 and all(map(cjk_characters, term))
+    return is_pair and FUNCTION_CHARACTERS.isdisjoint(term)
+
+
+def is_pair_needed(missing: str | None, signals: ConfidenceSignals | None) -> bool:
+    """Whether the word that no passage has is a pair of Chinese characters without which a question
+    is clearly nearer to the best passage.
+    """
+    if missing is None or signals is None or not _is_pair_of_characters(missing):
+        return False
+    return signals.least_loss <= LEAST_LOSS_OF_PAIR
 
 
 def lead_of_nearest_note(similarities: Iterable[tuple[RankedQuote, float]]) -> float:

@@ -23,6 +23,7 @@ from zkchat_cli.llm.offline.confidence import (
     USUAL_LOSS,
     WITHIN_A_LANGUAGE,
     ConfidenceSignals,
+    is_pair_needed,
     lead_of_nearest_note,
     most_foreign_word,
 )
@@ -33,15 +34,16 @@ from zkchat_cli.llm.offline.foreign_confidence import (
     scores_of_search,
 )
 from zkchat_cli.llm.offline.named_words import is_name
+from zkchat_cli.llm.offline.passage_languages import is_foreign, languages_of
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import (
+    INCOMPLETE_FACTOR,
     QuoteSource,
     RankedQuote,
     characters_of,
     cjk_characters,
     comparable_words,
     find_quotes,
-    have_any_word,
     mark_labels_of_code,
 )
 from zkchat_cli.llm.offline.term_weights import (
@@ -53,7 +55,6 @@ from zkchat_cli.llm.offline.term_weights import (
 )
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
-from zkchat_cli.text.languages import language_of_query, may_be_in, written_language
 from zkchat_cli.text.word_lists import ENGLISH, GERMAN
 
 # The likeliest passages, which are compared by meaning; each takes about 5 ms. 25 and 40 quote as
@@ -175,7 +176,7 @@ def rank_passages(
     without it, words decide alone.
     """
     language = words.language_of(words.terms(question.text))
-    languages = _languages_of(excerpts, language)
+    languages = languages_of(excerpts, language)
     quotes = mark_labels_of_code(find_quotes(excerpts, languages))
     vocabulary = count_words(quotes, languages)
     weights = weigh_terms(question, vocabulary)
@@ -205,6 +206,8 @@ def rank_passages(
         confidence = _without_unknown(confidence, question, vocabulary, language)
     if lack_asked_amount(question.text, (each.quote.text for each in _leading(ranked))):
         confidence = confidence._replace(is_answer=False)
+    if is_pair_needed(confidence.missing, confidence.signals):
+        confidence = confidence._replace(is_answer=False)
     return RankedPassages(
         all=tuple(each.quote for each in ranked),
         on_topic=tuple(each.quote for each in ranked if each.quote.is_on_topic),
@@ -214,40 +217,16 @@ def rank_passages(
 
 def _quality(quote: RankedQuote, weights: TermWeights, languages: tuple[str, ...]) -> float:
     """How well a quote can be quoted: a list may be longer if the question is about what leads in
-    to it.
+    to it, and what only repeats words of the question does not answer it.
     """
+    if quote.words <= weights.weights.keys():
+        return INCOMPLETE_FACTOR * quote.quality
     if not quote.passage.lead:
         return quote.quality
     lead = f"{quote.section[-1]} {quote.passage.lead}"
     if weights.share(comparable_words(lead, languages)) < MIN_LEAD:
         return quote.quality
     return quote.quality_if(shortest_loss=LONG_LIST)
-
-
-def _languages_of(excerpts: Sequence[QuoteSource], language: str) -> tuple[str, ...]:
-    """The languages of the excerpts, with that of the question: notes may be too short to tell
-    theirs.
-    """
-    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
-    if language in (ENGLISH, *languages):
-        return languages
-    return (*languages, language)
-
-
-def is_foreign(question: str, excerpts: Sequence[QuoteSource]) -> bool:
-    """Whether no excerpt is in the language of the question: then they have other words for
-    everything. "steam engine" tells no language, but may be a question about notes in German, and
-    excerpts of a few words tell none.
-    """
-    language = language_of_query(question)
-    known = {name for each in excerpts if (name := written_language(each.text)) is not None}
-    if language is not None and known:
-        return not may_be_in(question, known)
-    if have_any_word(excerpts, words.content_terms(question)):
-        return False
-    if language is None:
-        return bool(known) and ENGLISH not in known
-    return language != ENGLISH
 
 
 def _without_unknown(
