@@ -63,7 +63,7 @@ class User:
 
     def wait(self, until: Callable[[], bool] | None = None) -> None:
         """Until nothing is being done, or for something else."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         QApplication.processEvents()
         reached = until or (lambda: not self.window._work.busy and not self.window._side.busy)
         while not reached():

@@ -173,7 +173,7 @@ def failing_summary(path: str, body: dict[str, Any]) -> Reply:
     return answer(path, body)
 
 
-LONG = 7
+LONG = 10
 
 
 def requests_of(

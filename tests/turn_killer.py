@@ -204,14 +204,19 @@ def _start_until(
         return child
     file, function, calls = place
 
-    def count_down(frame: FrameType, _event: str, _: object) -> None:
+    def count_down(frame: FrameType, event: str, _: object) -> None:
         nonlocal calls, steps
-        if calls and frame.f_code.co_name == function and frame.f_code.co_filename.endswith(file):
+        if (
+            calls
+            and event == "call"
+            and frame.f_code.co_name == function
+            and frame.f_code.co_filename.endswith(file)
+        ):
             calls -= 1
         elif not calls:
             steps -= 1
         if not calls and steps <= 0:
-            sys.settrace(None)
+            sys.setprofile(None)
             os.kill(os.getpid(), number)
 
     os.environ.clear()
@@ -219,8 +224,7 @@ def _start_until(
     os.chdir(program.vault)
     os.dup2(os.open(os.devnull, os.O_RDWR), 1)
     sys.argv = ["zkchat", *words]
-    # Unlike a profiler, it is told of calls only
-    sys.settrace(count_down)
+    sys.setprofile(count_down)
     try:
         os._exit(run())
     except SystemExit as end:

@@ -672,7 +672,7 @@ def test_where_files_cannot_be_locked_the_question_is_answered_at_once_and_the_r
         capture_output=True,
         text=True,
         check=False,
-        timeout=15,
+        timeout=50,
     )
     assert "It is ready after nine months." in done.stdout
     assert done.returncode == 0
