@@ -18,6 +18,7 @@ from test_store_port import fill, said
 from zkchat_cli.config.loader import load_config
 from zkchat_cli.config.store_url import hide_password
 from zkchat_cli.errors import ConfigError
+from zkchat_cli.fileio import FileLock
 from zkchat_cli.paths import app_paths
 from zkchat_cli.store.postgres.migrations import MIGRATIONS
 from zkchat_cli.store.postgres.postgres_store import PostgresStore
@@ -266,6 +267,12 @@ def test_asking_goes_on_while_the_server_is_killed_and_is_delivered_later(
     listed = zkchat("sessions", "list", "--json")
     assert "cannot be reached" in listed.err and [each["id"] for each in listed.json] == [second]
     assert "2 turns not on the server yet" in zkchat("store", "status").out
+    [kept] = zkchat.home.rglob("outbox-1.db")
+    lock = FileLock.take(kept.with_suffix(".lock"))
+    assert lock is not None, "as a chat that goes on has it"
+    assert "No conversations are kept here." in zkchat("sessions", "list").err
+    assert "no conversations kept on this machine" in zkchat("store", "status").out
+    lock.release()
     refused = zkchat("ask", "--cid", first, "And here?")
     assert refused.exit_status == 3 and "cannot be reached" in refused.err
     own_server.start()

@@ -46,10 +46,14 @@ def list_(
     with ctx.open_store(anywhere=everywhere) as (store, root):
         known = store.conversations(None if everywhere else root, limit)
         has_others = not known and bool(store.conversations(None, 1))
+        is_away = store.away is not None
     none = "No conversations yet." if everywhere else stored_items.NO_CONVERSATIONS
     hint = 'Start one: zkchat ask "…"'
     if has_others:
         hint = "`zkchat sessions list --all` shows those with other notes."
+    if is_away:
+        none = "No conversations are kept here."
+        hint = "Those on the server are listed when it answers."
     ctx.print_result(known, stored_items.conversation_lines(known), f"{none} {hint}")
 
 

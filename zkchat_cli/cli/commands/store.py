@@ -39,7 +39,9 @@ def status(ctx: CommandContext) -> None:
             "refusal": store.refusal.message if store.refusal is not None else None,
             "server": None,
         }
-        lines = [f"{document['store']}: {plural(document['conversations'], 'conversation')}"]
+        count = plural(document["conversations"], "conversation")
+        where = "" if store.away is None else " kept on this machine"
+        lines = [f"{document['store']}: {count}{where}"]
         if store.waiting_turns:
             lines.append(f"{plural(store.waiting_turns, 'turn')} not on the server yet")
         if store.refusal is not None:

@@ -132,8 +132,13 @@ def translate_errors(shown: str, action: str) -> Iterator[None]:
 
 
 def _detail(error: Exception) -> str:
-    """The first line of an error's text, without a password."""
-    lines = hide_password(str(error)).strip().splitlines()
+    """The first line of an error's text, without a password and without what psycopg puts before
+    the words of libpq.
+    """
+    text = hide_password(str(error)).strip()
+    for beginning in ("connection is bad: ", "connection failed: "):
+        text = text.removeprefix(beginning)
+    lines = text.splitlines()
     return lines[0] if lines else type(error).__name__
 
 
