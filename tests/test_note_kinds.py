@@ -42,6 +42,8 @@ def answer(app: AppFixture, message: str) -> str:
         ("how many books have I read?", "1 note", "Dune"),
         ("books without a rating", "2 notes", "Emma"),
         ("which howtos are outdated?", "1 note", "Keys"),
+        ("which howtos are outdated or stable?", "2 notes", "Emma"),
+        ("books I finished", "1 note", "Dune"),
         ("welche Anleitungen sind veraltet?", "1 Notiz", "Keys"),
         ("notes with #howto that do not mention keys", "1 note", "Keys"),
         ("which guides do not link to anything?", "1 note", "Keys"),

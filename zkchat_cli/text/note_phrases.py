@@ -135,7 +135,7 @@ NOTE_PHRASES = {
         links_to_many="{count} notes link to {name}:",
         no_links_to="No other note links to {name}.",
         links_from="{name} links to {notes} {cited}:",
-        no_links_from="{name} links to nothing.",
+        no_links_from="{name} links to no other note.",
         broken="broken",
         no_path="No path of links connects {left} and {right}.",
     ),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from zkchat_cli.llm.offline.negations import split_negation
-from zkchat_cli.llm.offline.note_scope import has_date, read_scope
+from zkchat_cli.llm.offline.note_scope import has_date, read_dates, read_scope
 from zkchat_cli.llm.offline.note_states import is_known_state, read_state
 from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
 from zkchat_cli.text.patterns import lazy_pattern
@@ -35,6 +35,11 @@ def read_clause(text: str) -> dict[str, object] | None:
     "without a rating", "that do not mention bees"); None for another clause.
     """
     has_marks = "#" in text or "[[" in text
+    dated = None if has_marks else read_dates(text)
+    # "I finished in October"
+    if dated and (of_date := read_state(dated.rest)) and is_known_state(of_date.value):
+        fields: dict[str, object] = {"state": of_date.value, "is_negated": of_date.is_negated}
+        return {**fields, "dates": dated.words}
     state = None if has_marks or has_date(text) else read_state(text)
     if state and not state.value:
         return None if state.is_negated else {}

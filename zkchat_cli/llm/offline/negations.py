@@ -36,6 +36,7 @@ _TAG = compile_filled(
     r"|etiquetad[oa]s?|marcad[oa]s?|taguees?|etiquetees?|ont|tienen|tem|een|eine?n?|une?|uma?|de|d"
     r"|a|as|mit|con|com|aucune?|ninguna?|nenhuma?|o|la|le|el|das|l)[ '’]+)*"
     r"(?:(?:{label})[ :]*)?#(?P<value>[^\s#]+)"
+    r"|(?:tagged|getaggt|etiquetad[oa]s?|marcad[oa]s?)"
     r"|(?:tagged|getaggt|etiquetad[oa]s?|marcad[oa]s?)(?: (?:as|with|mit|con|com|avec))?"
     r" (?P<value2>[^ ]+)"
     r"|(?:(?:have|has|haben|any|eine?n?|une?|uma?|d['’]?|de|a|aucune?|ninguna?|nenhuma?|the) ?)*"
@@ -64,6 +65,7 @@ _WITHOUT_ARTICLES = compile_filled(
 _EXCEPTING = lazy_pattern(
     r"\b(?:have|has|haben|hat|tienen|tiene|tem|with|mit|but|aber|mais|pero|mas|are|is|were|sind|ist|sont|est|son|es|sao|e)\b"
 )
+_VERB_AT_END = lazy_pattern(r" (?:sind|ist|haben|hat|werden|wurden)$")
 _BARE_NEGATIONS = ("not", "nicht", "nao", "no", "pas")
 _HAVING = lazy_pattern(r"(?:have|has|had|haben|tienen|tem|tengan|with|mit|con|com|avec) |ont d")
 
@@ -87,7 +89,7 @@ def split_negation(text: str) -> Negation | None:
     mark = _MARK.search(bare)
     if mark is None or mark.end() >= len(bare):
         return None
-    rest = text[mark.end() :]
+    rest = _VERB_AT_END.sub("", text[mark.end() :])
     if mark["verb"]:
         rest = f"{mark['verb']} {rest}"
     fields = read_negated(rest.strip())

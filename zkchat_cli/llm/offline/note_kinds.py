@@ -20,6 +20,7 @@ from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
 
 # Notes of a kind that are looked at to see what properties and values the vault has
@@ -54,10 +55,18 @@ _SAME_KINDS = (
     " guias",
     "course courses kurs kurse cours curso cursos",
     "quote quotes zitat zitate citation citations cita citas citacao citacoes",
+    "tool tools werkzeug werkzeuge outil outils herramienta herramientas ferramenta ferramentas",
+    "incident incidents vorfall vorfalle incidente incidentes",
+    "snippet snippets schnipsel extrait extraits fragmento fragmentos trecho trechos",
+    "event events ereignis ereignisse evenement evenements evento eventos",
+    "goal goals ziel ziele objectif objectifs objetivo objetivos meta metas",
     "journal journals daily dailies diary diaries tagebuch tagebucher diario diarios",
 )
-_KINDS = tuple(frozenset(line.split()) for line in _SAME_KINDS)
+_KINDS = tuple(tuple(line.split()) for line in _SAME_KINDS)
 _JOURNAL = _KINDS[-1]
+_OR = lazy_pattern(r" (?:or|oder|ou|o|u) ")
+# States that are nouns, too
+_STATES_ALONE = same_words("draft") | same_words("drafts")
 _IN_JOURNAL = ("journal", "diar", "tagebuch", "daily")
 
 
@@ -72,7 +81,16 @@ def needs_vault(request: NoteRequest) -> bool:
     """Whether only the vault tells which notes are meant."""
     if request.what:
         return False
-    return bool(request.noun or request.state or request.lacks or _subject_as_noun(request))
+    return _is_state_alone(request) or bool(
+        request.noun or request.state or request.lacks or _subject_as_noun(request)
+    )
+
+
+def _is_state_alone(request: NoteRequest) -> bool:
+    """Whether the subject of a list is a state: "which notes are drafts"."""
+    is_list = request.kind in ("list", "count") and not request.noun
+    is_state = bare_text(request.about) in _STATES_ALONE
+    return is_list and is_state and list_arguments(request).keys() <= {"about", "order"}
 
 
 def _subject_as_noun(request: NoteRequest) -> str:
@@ -116,6 +134,8 @@ class _Survey(NamedTuple):
 
 
 def _survey(request: NoteRequest, turn: AskedTurn) -> _Survey:
+    if _is_state_alone(request):
+        request = request._replace(state=request.about, about="")
     subject = "" if request.noun else _subject_as_noun(request)
     names = _names_of_kind(request.noun or subject)
     first = _first_calls(names)
@@ -139,19 +159,20 @@ def _survey(request: NoteRequest, turn: AskedTurn) -> _Survey:
     return _Survey((), _in_words_of_vault(wanted, made, sampled[0]), rest)
 
 
-def _names_of_kind(noun: str) -> frozenset[str]:
-    """A noun with the words of other languages for the same kind of notes."""
+def _names_of_kind(noun: str) -> tuple[str, ...]:
+    """A noun, and the words of all languages for the same kind of notes, English ones first."""
     bare = bare_text(noun)
     if any(word in bare for word in _IN_JOURNAL):
         return _JOURNAL
-    return frozenset((bare,)).union(*(kind for kind in _KINDS if bare in kind))
+    others = [name for kind in _KINDS if bare in kind for name in kind]
+    return tuple(dict.fromkeys((bare, *others)))
 
 
 def _first_calls(names: Iterable[str]) -> list[WantedCall]:
     """The tags and folders, and the types of notes that have the noun."""
     calls = [WantedCall(LIST_TOOL, {"show": group}) for group in ("tags", "folders")]
     shown = ", ".join(sorted(KIND_PROPERTIES))
-    about = [name for name in sorted(names) if name][:MOST_NAMES]
+    about = [name for name in names if name][:MOST_NAMES]
     of_noun = {"show": shown, "limit": MOST_SAMPLED}
     return calls + [WantedCall(LIST_TOOL, {"about": name, **of_noun}) for name in about]
 
@@ -247,8 +268,8 @@ def _with_state(
     made: Sequence[FinishedCall],
 ) -> NoteRequest | None:
     sign = "-" if state.is_negated else ""
-    wanted = same_words(state.value)
     done = is_done(state)
+    wanted = frozenset().union(*map(same_words, _OR.split(bare_text(state.value))))
     for name in sorted(values, key=lambda name: name not in STATE_PROPERTIES):
         fitting = [
             each for each in sorted(values[name]) if _is_value(each, wanted, any_form=done is None)
@@ -298,6 +319,9 @@ def _without(
     made: Sequence[FinishedCall],
 ) -> NoteRequest:
     """The notes without a property, a tag or, if there is none of that name, a word."""
+    if bare_text(lacks) in STATE_PROPERTIES:
+        for name in sorted(STATE_PROPERTIES & values.keys()):
+            return _with_property(request, f"-{name}")
     wanted = [word for word in words.terms(bare_text(lacks)) if word not in words.STOPWORDS]
     for word in wanted:
         names = same_words(word)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline.negations import split_negation
 from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
-from zkchat_cli.text.dates import find_period
+from zkchat_cli.text.dates import NamedPeriod, find_period
 from zkchat_cli.text.patterns import lazy_pattern
 
 
@@ -211,7 +211,7 @@ def _take_single_folder(text: str, found: dict[str, object]) -> str:
 
 
 _OR = lazy_pattern(r" (?:or|oder|ou|o|u) ")
-_PROPERTY_JOINT = lazy_pattern(r" ?[:=] ?| (?:is|ist|gleich|est|es|é|e|equals) ")
+_PROPERTY_JOINT = lazy_pattern(r" ?(?:::?|=) ?| (?:is|ist|gleich|est|es|é|e|equals) ")
 
 
 def _take_dates(text: str, found: dict[str, object]) -> str:
@@ -232,6 +232,11 @@ def _take_dates(text: str, found: dict[str, object]) -> str:
             found["dates"] = named.words
             return _DATE_JOINT.sub("", named.rest)
     return text
+
+
+def read_dates(text: str) -> NamedPeriod | None:
+    """The words of a date in a text, and the text without them."""
+    return find_period(text, _ANY_DAY)
 
 
 def has_date(text: str) -> bool:

@@ -13,7 +13,7 @@ from zkchat_cli.text.patterns import lazy_pattern
 _FILLERS = frozenset(
     """
     that which who are is were was am be been being do does did have has had i we you my ve s still
-    yet now currently so far already there exist really ever all so
+    yet now currently so far already there exist really ever all so right
     die der das sind ist war waren wird werden habe haben hatte hatten bin ich wir noch jetzt
     gerade zurzeit aktuell schon bereits gibt es
     qui que quels est sont etait etaient ai as avons a je on nous suis ce ne encore
@@ -69,6 +69,7 @@ _SAME = (
     "dated date datiert datum date datado fecha data",
 )
 _GROUPS = tuple(frozenset(words.split()) for words in _SAME)
+_OR = ("or", "oder", "ou", "o", "u")
 # States of two words
 _PHRASE = lazy_pattern(
     r"(?:to[- ](?:read|do)|in progress|zu lesen|in arbeit|a (?:lire|faire)"
@@ -102,12 +103,22 @@ def read_state(clause: str) -> NamedState | None:
     placed = _PLACED.fullmatch(rest)
     if placed and any(placed["value"] in group for group in _GROUPS):
         rest = placed["value"]
-    return NamedState(rest, is_negated) if " " not in rest else None
+    return _join_names(rest.split(), is_negated=is_negated)
+
+
+def _join_names(names: list[str], *, is_negated: bool) -> NamedState | None:
+    """The state of the words that remain; None for words that are no state."""
+    # "draft or outdated" are two states, and "fertig gelesen" is one
+    is_choice = len(names) == 3 and names[1] in _OR
+    if len(names) <= 1 or is_choice:
+        return NamedState(" ".join(names), is_negated)
+    is_doubled = len(names) == 2 and all(name in DONE for name in names)
+    return NamedState(names[0], is_negated) if is_doubled else None
 
 
 def is_known_state(word: str) -> bool:
     """Whether a word names a state, whatever the notes have."""
-    bare = bare_text(word)
+    bare = bare_text(word).split(" ")[0]
     return bare in DONE or bare in NOT_DONE or any(bare in group for group in _GROUPS)
 
 

@@ -152,11 +152,13 @@ def _found_excerpts(request: NoteRequest, turn: AskedTurn) -> list[QuoteSource]:
 
 def _without_properties(excerpts: Sequence[QuoteSource]) -> list[QuoteSource]:
     """The excerpts that are more than the properties above a note."""
-    return [
-        excerpt
-        for excerpt in excerpts
-        if not all(_PROPERTY.fullmatch(line) for line in excerpt.text.split("\n"))
-    ]
+    return [excerpt for excerpt in excerpts if not _has_only_properties(excerpt.text.split("\n"))]
+
+
+def _has_only_properties(lines: Sequence[str]) -> bool:
+    """Whether lines are properties; a note of an outliner has items, but no property before."""
+    is_item = [line.lstrip().startswith("- ") for line in lines]
+    return not all(is_item) and all(_PROPERTY.fullmatch(line) for line in lines)
 
 
 def _outline(note: Sequence[QuoteSource], most: int, phrases: NotePhrases) -> str:

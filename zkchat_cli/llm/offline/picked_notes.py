@@ -2,7 +2,12 @@
 
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn
-from zkchat_cli.llm.offline.note_lists import count_of_notes, list_arguments
+from zkchat_cli.llm.offline.note_lists import (
+    count_of_notes,
+    format_note,
+    list_arguments,
+    listed_notes,
+)
 from zkchat_cli.llm.offline.outlines import answer_with_outline
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, RequestHandler, explain_error
 from zkchat_cli.llm.offline.requests import NoteRequest
@@ -36,7 +41,11 @@ def answer_with_pick(
         total = int(lists[-1].data.get("total", 0))
         return OfflineAnswer(f"{count_of_notes(total, request, phrases)}.\n", "nothing")
     path = str(lists[-1].data["documents"][0]["path"])
-    return answer_with_outline(NoteRequest("outline", note=path), turn, similarities)
+    outline = answer_with_outline(NoteRequest("outline", note=path), turn, similarities)
+    if outline is not None:
+        return outline
+    shown = [format_note(note) for note in listed_notes(lists[-1])]
+    return OfflineAnswer("".join(f"- {note}\n" for note in shown), "answer")
 
 
 PICK = RequestHandler(frozenset((LIST_TOOL, READ_TOOL)), next_pick_calls, answer_with_pick)
