@@ -3,13 +3,18 @@ with the notes.
 """
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from conftest import Program, write_notes
+from factories import prompt_message
 
 from zkchat_cli.llm.offline.confidence import ConfidenceSignals, most_foreign_word
-from zkchat_cli.llm.offline.question import AnalyzedQuestion
+from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question
+from zkchat_cli.llm.offline.quotes import QuoteSource
+from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
+from zkchat_cli.models.notes import Similarities
 
 NOTES = {
     "Pottery.md": (
@@ -101,3 +106,53 @@ def test_each_signal_raises_the_probability() -> None:
     for name in signals._fields:
         higher = signals._replace(**{name: getattr(signals, name) + 0.1})
         assert higher.probability() > signals.probability()
+
+
+def ask(query: str, text: str, title: str, similarities: Similarities) -> RankedPassages:
+    question = analyze_question([prompt_message("user", query)], 0)
+    return rank_passages(question, [QuoteSource(1, f"{title}.md", title, None, text)], similarities)
+
+
+@pytest.mark.parametrize(
+    ("query", "missing"),
+    [
+        ("export a game to the web in godot 5", "godot 5"),
+        ("godot 4.9 web export", "4.9"),
+        ("how does godot 4.1 export", "godot 4.1"),
+    ],
+)
+def test_a_version_that_the_notes_do_not_have_is_missing_though_its_parts_are_not(
+    query: str, missing: str
+) -> None:
+    text = "Godot 4 exports to the web in 5 steps. Levels are tiles, 9 by 9. Krita 4.1 draws them."
+    ranked = ask(query, text, "Godot", lambda _, texts: [0.9] * len(texts))
+    assert not ranked.is_answer
+    assert ranked.confidence.missing == missing
+
+
+@pytest.mark.parametrize(
+    "query", ["export to the web in godot 4", "godot 9 tiles", "how does krita 4.1 draw"]
+)
+def test_a_version_in_the_notes_and_a_number_that_counts_are_not_missing(query: str) -> None:
+    text = "Godot 4 exports to the web in 5 steps. Levels are tiles, 9 by 9. Krita 4.1 draws them."
+    assert ask(query, text, "Godot", lambda _, texts: [0.9] * len(texts)).is_answer
+
+
+def test_a_short_question_clearly_nearer_without_a_word_is_not_answered() -> None:
+    def similar(_: str, texts: Sequence[str]) -> list[float]:
+        return [0.8 if "failover" in text else 0.9 for text in texts]
+
+    text = "A Redis cluster needs three nodes, and each node a port."
+    assert ask("redis cluster nodes", text, "Redis", similar).is_answer
+    ranked = ask("redis cluster failover", text, "Redis", similar)
+    assert not ranked.is_answer
+    assert ranked.confidence.missing == "failover"
+
+
+def test_a_word_that_fits_the_names_above_a_passage_is_not_missing() -> None:
+    def similar(compared: str, texts: Sequence[str]) -> list[float]:
+        names_bees = compared.startswith("Beekeeping")
+        return [0.9 if names_bees or "bees" not in text else 0.8 for text in texts]
+
+    text = "Fifteen kilos of syrup are enough for a winter."
+    assert ask("syrup for bees in winter", text, "Beekeeping", similar).is_answer

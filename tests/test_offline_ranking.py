@@ -1,6 +1,7 @@
 """Which passages answer, and how surely: relevance, novelty, levels; and extractive summaries."""
 
 import textwrap
+from collections.abc import Sequence
 
 import pytest
 from factories import prompt_message
@@ -76,6 +77,16 @@ def test_rare_word_decides() -> None:
         quotes(rank_passages(question("Does a heap need thistles?"), [note(text)]))[0]
         == "A heap hates thistles."
     )
+
+
+def test_the_first_quotation_is_the_nearest_one_with_the_names_above_it() -> None:
+    text = "## July\n\nTwo litres a day keep it green.\n\n## Winter\n\nGrass wants only a rest."
+
+    def similar(_: str, texts: Sequence[str]) -> list[float]:
+        return [0.9 if "Winter: " in text else 0.4 for text in texts]
+
+    found = quotes(rank_passages(question("what does the lawn need"), [note(text)], similar))
+    assert found == ["Grass wants only a rest.", "Two litres a day keep it green."]
 
 
 def test_meaning_decides_where_no_word_is_shared() -> None:

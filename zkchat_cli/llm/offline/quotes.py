@@ -61,6 +61,8 @@ class RankedQuote(NamedTuple):
     # The words of the names of its note, of the headings and of the label above it
     above: frozenset[str] = frozenset()
     value: float = 1.0
+    # Its worth as the first quotation of an answer, if it may be that
+    value_as_first: float = 0.0
     # The folder of its note if others have the title, too: "Cook" says nothing
     folder: str = ""
     # Whether it is the label of code: with the code it is complete, although it ends with a colon

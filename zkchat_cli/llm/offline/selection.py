@@ -29,8 +29,8 @@ MAX_OVERLAP = 0.6
 
 
 def select_quotes(quotes: Sequence[RankedQuote], limit: int = MAX_QUOTES) -> list[RankedQuote]:
-    """The best quotes that differ and fit a screen, best first. The same words in several notes are
-    one quote with several sources.
+    """The best quotes that differ and fit a screen: the one that is worth most as the first, then
+    the others, best first. The same words in several notes are one quote with several sources.
     """
     selected: list[RankedQuote] = []
     for quote in quotes:
@@ -42,7 +42,20 @@ def select_quotes(quotes: Sequence[RankedQuote], limit: int = MAX_QUOTES) -> lis
             selected[same] = selected[same]._replace(sources=tuple(sources)[:MAX_SOURCES])
         elif not selected or (len(selected) < limit and _adds_to(selected, quote)):
             selected.append(quote)
-    return selected
+    return _best_first(selected)
+
+
+def _best_first(selected: Sequence[RankedQuote]) -> list[RankedQuote]:
+    """The quotes, with the one first that is worth most there. Code stays behind what says what it
+    does.
+    """
+    others = list(selected)
+    texts = [quote for quote in selected[1:] if quote.passage.kind != "code"]
+    first = max((*selected[:1], *texts), key=lambda quote: quote.value_as_first, default=None)
+    if first is None:
+        return []
+    others.remove(first)
+    return [first, *others]
 
 
 def _find_same(quote: RankedQuote, selected: Sequence[RankedQuote]) -> int | None:
