@@ -91,8 +91,8 @@ def test_steps_are_those_below_the_item_or_title_that_names_the_task(app: AppFix
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ("Tee oder Kaffee?", "Kaffee:\n\n- “Kaffee wird bei 220 Grad geröstet.”"),
-        ("thé ou café ?", "thé:\n\n- “Le thé vert s’infuse deux minutes.”"),
+        ("Tee oder Kaffee?", "Kaffee:\n\n- „Kaffee wird bei 220 Grad geröstet.“"),
+        ("thé ou café ?", "thé :\n\n- «\xa0Le thé vert s’infuse deux minutes.\xa0»"),
     ],
 )
 def test_two_names_with_or_are_compared(app: AppFixture, message: str, said: str) -> None:
