@@ -66,6 +66,8 @@ def test_notes_of_a_kind_are_told_by_the_tags_folders_and_properties_of_the_vaul
         ("¿qué tareas están pendientes?", "Tareas pendientes: 2, en 1 nota."),
         ("quais tarefas ainda estão abertas?", "Tarefas abertas: 2, em 1 nota."),
         ("which tasks are done?", "Done tasks: 1, in 1 note.\n\n- Tasks: “[x] sweep the yard” [1]"),
+        ("open tasks in the guides", "Your notes have no open task in guides/."),
+        ("what is open in the tasks note?", "Open tasks about tasks: 2, in 1 note."),
         ("open tasks about zebras", "Your notes have no open task about zebras."),
     ],
 )

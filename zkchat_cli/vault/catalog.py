@@ -124,8 +124,7 @@ class NoteCatalog:
         is_outside = folder.startswith("-")
         folder = folder.removeprefix("-")
         below = posixpath.normpath(replace_surrogates(folder).strip().strip("/"))
-        if below == ".":
-            below = ""
+        below = "" if below == "." else self._folder_as_written(below)
         written = replace_surrogates(tag).split()
         wanted = [fold(each.strip("#/")) for each in written if not each.startswith("-")]
         excluded = [fold(each.lstrip("-").strip("#/")) for each in written if each.startswith("-")]
@@ -176,11 +175,21 @@ class NoteCatalog:
             return phrase.period
         return read_date(name, written, self._today())
 
-    def _refuse_unknown_folder(self, written: str, folder: str) -> None:
-        """Raises VaultError if no note is below the folder."""
+    def _folder_as_written(self, folder: str) -> str:
+        """The folder that is called so, or nearly: `daily` may be `Daily`."""
+        folders = self._folders() if folder else set()
+        alike = [each for each in sorted(folders) if fold(each) == fold(folder)]
+        return folder if folder in folders or not alike else alike[0]
+
+    def _folders(self) -> set[str]:
+        """All folders with notes in or below them."""
         paths = self._index.ask(lambda index: index.note_paths())
         folders = {parent.as_posix() for path in paths for parent in PurePosixPath(path).parents}
-        folders.discard(".")
+        return folders - {"."}
+
+    def _refuse_unknown_folder(self, written: str, folder: str) -> None:
+        """Raises VaultError if no note is below the folder."""
+        folders = self._folders()
         if folder and folder not in folders:
             raise _unknown_name("folder", written, sorted(folders))
 

@@ -54,7 +54,7 @@ KINDS = family(
     rf"{_LISTED}{_TASKS}",
     rf"{_LISTED}(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
-    rf"{_NOUN} (?P<known_state>[^\W\d]\w+)",
+    rf"{_NOUN} (?P<known_state>[^\W\d]\w+){_CLAUSE}",
     rf"{_NOUN}[ ,]+(?P<clause>(?:with|without|but|except|that|which|who|not|from|tagged|mit|ohne"
     r"|aber|ausser|die|aus|avec|sans|sauf|mais|qui|con|sin|pero|excepto|que|com|sem|mas|exceto|rated"
     r"|where|i have|i haven|i (?=\w+$)|i (?=\w+ in )|ich|je|j['’]ai|about|due|older|\#).+)",

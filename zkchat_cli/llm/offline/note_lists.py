@@ -203,6 +203,19 @@ def suits_notes(request: NoteRequest, listed: FinishedCall) -> bool:
     return bool(wanted) and count >= FEWEST_OF_A_KIND
 
 
+def _calls_instead_of_notes(
+    request: NoteRequest, lists: Sequence[FinishedCall], page: int
+) -> list[WantedCall]:
+    """The list of tags, folders or tasks; tasks of what is no folder are those about it."""
+    if request.what not in TASKS:
+        return [] if lists else [WantedCall(LIST_TOOL, {"show": request.what})]
+    if not lists:
+        return [WantedCall(LIST_TOOL, _task_arguments(request, page))]
+    if lists[-1].error and request.is_guess and len(lists) == 1:
+        return [WantedCall(LIST_TOOL, _task_arguments(_folder_as_name(request), page))]
+    return []
+
+
 def next_list_calls(request: NoteRequest, turn: AskedTurn, page: int = 0) -> list[WantedCall]:
     """The list; for a folder that does not exist the list about its name, and for a subject that no
     note has a search by meaning.
@@ -210,9 +223,7 @@ def next_list_calls(request: NoteRequest, turn: AskedTurn, page: int = 0) -> lis
     lists = turn.calls_of(LIST_TOOL)
     arguments = list_arguments(request)
     if request.what:
-        is_tasks = request.what in TASKS
-        shown = _task_arguments(request, page) if is_tasks else {"show": request.what}
-        return [] if lists else [WantedCall(LIST_TOOL, shown)]
+        return _calls_instead_of_notes(request, lists, page)
     size = _page_size(request)
     arguments |= {"limit": size, "excerpts": size}
     if request.may_be_lookup:
@@ -268,11 +279,13 @@ def _answer_instead_of_notes(request: NoteRequest, turn: AskedTurn, page: int) -
     return _answer_with_names(request.what, turn.calls_of(LIST_TOOL)[-1], phrases)
 
 
+def _folder_as_name(request: NoteRequest) -> NoteRequest:
+    """The request if "in the inbox" names a note, because there is no such folder."""
+    return request._replace(folder="", about=f"{request.about} {request.folder}".strip())
+
+
 def _task_arguments(request: NoteRequest, page: int) -> dict[str, Any]:
     """The arguments of the list tool for tasks, those of the newest notes first."""
-    if request.is_guess:
-        # Nobody knows whether "in the inbox" names a folder or a note
-        request = request._replace(folder="", about=f"{request.about} {request.folder}".strip())
     arguments = list_arguments(request) | {"show": request.what, "limit": MOST_TASKS}
     arguments.setdefault("order", "newest")
     return arguments | ({"offset": page * MOST_TASKS} if page else {})
@@ -280,7 +293,10 @@ def _task_arguments(request: NoteRequest, page: int) -> dict[str, Any]:
 
 def _answer_with_tasks(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer:
     """The tasks as the notes have them, with how many there are."""
-    listed = turn.calls_of(LIST_TOOL)[-1]
+    lists = turn.calls_of(LIST_TOOL)
+    listed = lists[-1]
+    if len(lists) > 1:
+        request = _folder_as_name(request)
     phrases = note_phrases(turn.asked, turn.texts)
     is_open = request.what == "open tasks"
     wanted = describe_notes(request, phrases)
@@ -371,17 +387,13 @@ def _answer_with_names(what: str, call: FinishedCall, phrases: NotePhrases) -> O
     mark = "#" if is_tags else ""
     names = [
         f"{mark}{plain_name(name) or phrases.top_folder} ({phrases.number(count)})"
-        for name, count in _first(counts, MOST_NAMES)
+        for name, count in list(counts.items())[:MOST_NAMES]
     ]
     if total > len(names):
         names.append(phrases.and_more.format(count=phrases.number(total - len(names))))
     head = phrases.tags if is_tags else phrases.folders
     said = head.format(count=phrases.number(total), names=", ".join(names))
     return OfflineAnswer(f"{said}\n", "answer")
-
-
-def _first(counts: Mapping[str, int], most: int) -> Sequence[tuple[str, int]]:
-    return list(counts.items())[:most]
 
 
 LIST = RequestHandler(frozenset((LIST_TOOL,)), next_list_calls, answer_with_list)
