@@ -115,7 +115,8 @@ class RankedQuote(NamedTuple):
         heading above it.
         """
         names = (self.folder, self.excerpt.title, *self.passage.headings[-1:])
-        return tuple(dict.fromkeys(filter(None, names)))
+        # A remembered fact has no names at all
+        return tuple(dict.fromkeys(filter(None, names))) or ("",)
 
 
 def find_quotes(
