@@ -3,11 +3,14 @@ answers; for the tests and, with many more examples, for the benchmark.
 """
 
 import random
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from types import FunctionType
+from typing import cast
 
 from factories import AppFixture, CountingIds, message, report_of, resume
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from summary_models import SummaryModel, check_prompt, failing_reply, search_turns, summary_reply
 
@@ -23,6 +26,21 @@ PLAIN = (
     "anvil bellows chisel drill easel harbour lighthouse recipe garden report museum letter river"
 ).split()
 WORDS = [*PLAIN, *"漢字 [[Filters]] Müller 2025-03-07".split()]
+
+
+def with_examples(
+    check: Callable[[AppFixture], None], examples: int
+) -> Callable[[AppFixture], None]:
+    """The property, tried on this many examples. A copy: Hypothesis writes settings into the
+    function itself, and takes none for a second time.
+    """
+    made = cast("FunctionType", check)
+    copied = FunctionType(
+        made.__code__, made.__globals__, made.__name__, made.__defaults__, made.__closure__
+    )
+    copied.__kwdefaults__ = made.__kwdefaults__
+    copied.__dict__.update(made.__dict__)
+    return settings(max_examples=examples)(copied)
 
 
 def prose(words: int, seed: int, of: list[str] = WORDS) -> str:

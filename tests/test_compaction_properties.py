@@ -16,9 +16,9 @@ from compaction_properties import (
     every_prompt_is_sound_and_an_import_gives_the_identical_one,
     prose,
     undo_gives_each_earlier_prompt_back,
+    with_examples,
 )
 from factories import COUNTER, AppFixture, CountingIds, make_app, report_of
-from hypothesis import settings
 from summary_models import SummaryModel
 
 from zkchat_cli.events import TextDelta
@@ -49,7 +49,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
 def test_what_holds_of_every_conversation(
     workspace: AppFixture, check: Callable[[AppFixture], None], examples: int
 ) -> None:
-    settings(max_examples=examples)(check)(workspace)
+    with_examples(check, examples)(workspace)
 
 
 @pytest.mark.untraced

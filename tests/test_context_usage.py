@@ -66,7 +66,7 @@ def test_figures_that_were_stored_without_zeros_are_whole_again() -> None:
         (prompt_of(), "Tokens spent on content 3, overhead 4."),
         (
             prompt_of(CHATTER, "And?", window=3000, tool_descriptors=DESCRIPTORS, memory=MEMORY),
-            "Compaction is due: the conversation needs 5,470 tokens; at 2,160 of 2,700 it "
+            "Compaction is due: the conversation needs 5,483 tokens; at 2,160 of 2,700 it "
             "is compacted (80%). /compact runs it.",
         ),
         (

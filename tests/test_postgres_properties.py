@@ -16,9 +16,9 @@ import pytest
 from compaction_properties import (
     every_prompt_is_sound_and_an_import_gives_the_identical_one,
     undo_gives_each_earlier_prompt_back,
+    with_examples,
 )
 from factories import AppFixture, make_app
-from hypothesis import settings
 from postgres_server import PostgresServer
 from test_transcripts import TRANSCRIPTS, transcripts
 from transcript_player import play_transcript
@@ -49,7 +49,7 @@ def test_what_holds_of_every_conversation_holds_on_a_server(
 ) -> None:
     with closing(make_app(vault, tmp_path / "cache")) as workspace:
         workspace.new_store = partial(open_as_new_user, postgres)
-        settings(max_examples=2)(check)(workspace)
+        with_examples(check, 2)(workspace)
 
 
 @pytest.mark.parametrize("name", PLAYED)
