@@ -10,8 +10,13 @@ import pytest
 from conftest import Program, write_notes
 from factories import prompt_message
 
-from zkchat_cli.llm.offline.confidence import ConfidenceSignals, most_foreign_word
-from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question
+from zkchat_cli.llm.offline.confidence import (
+    ConfidenceSignals,
+    foreign_words,
+    missing_word,
+    subject_size,
+)
+from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.quotes import QuoteSource
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
 from zkchat_cli.models.notes import Similarities
@@ -84,19 +89,33 @@ def test_a_name_that_the_notes_do_not_have_makes_no_answer_of_what_is_near(
     assert "something on kiln, but nothing on Skutt. Nearest:" in reply["answer"]
 
 
-def test_the_most_foreign_word_is_the_one_without_which_the_question_is_nearest() -> None:
-    question = AnalyzedQuestion(
-        "raku pottery glaze",
-        searches=(),
-        weights=dict.fromkeys(("raku", "pottery", "glaze"), 1.0),
-        subject=frozenset(("raku", "pottery", "glaze")),
+def test_the_missing_word_is_the_most_foreign_one_that_no_passage_has() -> None:
+    question = analyze_question([prompt_message("user", "raku pottery glaze")], 0)
+    cosines = {
+        "raku pottery glaze": 0.5,
+        "pottery glaze": 0.6,
+        "raku glaze": 0.4,
+        "raku pottery": 0.7,
+    }
+    foreign = foreign_words(
+        question, "Glaze it.", lambda _, texts: [cosines[text] for text in texts]
     )
-    cosines = {"raku pottery glaze": 0.5, "pottery glaze": 0.7, "raku glaze": 0.4}
-    found = most_foreign_word(
-        question, "Glaze it.", lambda _, texts: [cosines.get(text, 0.45) for text in texts]
-    )
-    assert found is not None
-    assert (found.word, round(found.loss, 3)) == ("raku", -0.2)
+    assert [(each.word, round(each.loss, 3)) for each in foreign] == [
+        ("glaze", -0.2),
+        ("raku", -0.1),
+        ("pottery", 0.1),
+    ]
+    missing = missing_word(foreign, frozenset(("raku", "pottery")))
+    assert missing is not None
+    assert missing.word == "raku"
+    # Without "pottery" the question is farther away
+    assert missing_word(foreign, frozenset(("pottery",))) is None
+
+
+def test_a_name_with_a_dot_is_one_word_of_a_subject() -> None:
+    question = analyze_question([prompt_message("user", "next.js push for expo")], 0)
+    assert len(question.subject) == 5
+    assert subject_size(question) == 3
 
 
 def test_each_signal_raises_the_probability() -> None:

@@ -8,7 +8,7 @@ docs/explanation/search.md has the figures, tests/bench/confidence.py measures t
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
@@ -114,12 +114,6 @@ class Confidence(NamedTuple):
     # Whether the question is short and clearly nearer to the passages without what is missing
     is_clearly_missing: bool = False
 
-    def compared_with(self, known: Iterable[str]) -> "Confidence":
-        """The same, given the words of the question that passages have: none of them is missing."""
-        found = frozenset(known)
-        missing = None if self.missing in found else self.missing
-        return self._replace(missing=missing, known=found)
-
     def lacking(self, name: str) -> "Confidence":
         """The same for a question with a word that distinguishes it and that no passage has: no
         answer. A number is only told if no word is missing.
@@ -128,21 +122,29 @@ class Confidence(NamedTuple):
         return self._replace(is_answer=False, missing=missing)
 
 
-def most_foreign_word(
+def foreign_words(
     question: AnalyzedQuestion, passage: str, similarities: Similarities
-) -> WordLoss | None:
-    """The word of the question's subject without which it is nearest to the passage in meaning;
-    None if no word can be left out.
+) -> list[WordLoss]:
+    """The words of the question's subject, that without which it is nearest to the passage in
+    meaning first; none if no word can be left out.
     """
     variants = _without_each_word(question)
     if not variants:
-        return None
+        return []
     cosines = similarities(passage, [question.text, *variants.values()])
     if not cosines:
-        return None
+        return []
     whole, *others = cosines
     losses = [WordLoss(word, whole - each) for word, each in zip(variants, others, strict=True)]
-    return min(losses, key=lambda each: each.loss)
+    return sorted(losses, key=lambda each: each.loss)
+
+
+def missing_word(foreign: Sequence[WordLoss], unknown: Set[str]) -> WordLoss | None:
+    """The word without which the question is nearest to the passage, of those that no passage has.
+    Pairs of Chinese characters overlap, so only the first of all counts there.
+    """
+    candidates = foreign[:1] if foreign and _is_pair_of_characters(foreign[0].word) else foreign
+    return next((each for each in candidates if each.word in unknown and each.loss < 0), None)
 
 
 def is_clearly_foreign(
@@ -152,11 +154,23 @@ def is_clearly_foreign(
     also to the whole `section` with the names above the passage: "bees" is not foreign to a note
     about beekeeping.
     """
-    if foreign is None or foreign.loss > -CLEAR_LOSS or len(question.subject) > MOST_NAMED_WORDS:
+    if foreign is None or foreign.loss > -CLEAR_LOSS or subject_size(question) > MOST_NAMED_WORDS:
         return False
     without = _without_each_word(question)[foreign.word]
     cosines = similarities(section, [question.text, without])
     return not cosines or cosines[0] - cosines[1] <= -CLEAR_LOSS
+
+
+def subject_size(question: AnalyzedQuestion) -> int:
+    """The number of words of the question's subject: "next.js" is one, though search takes it for
+    three.
+    """
+    size = len(question.subject)
+    for written in question.text.split():
+        parts = question.subject & set(words.content_terms(written))
+        if parts and not any(map(cjk_characters, parts)):
+            size -= len(parts) - 1
+    return size
 
 
 def _without_each_word(question: AnalyzedQuestion) -> dict[str, str]:

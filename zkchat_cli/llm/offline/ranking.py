@@ -23,10 +23,11 @@ from zkchat_cli.llm.offline.confidence import (
     WITHIN_A_LANGUAGE,
     Confidence,
     ConfidenceSignals,
+    foreign_words,
     is_clearly_foreign,
     is_pair_needed,
     lead_of_nearest_note,
-    most_foreign_word,
+    missing_word,
 )
 from zkchat_cli.llm.offline.foreign_confidence import (
     LEAST_PROBABILITY,
@@ -47,6 +48,7 @@ from zkchat_cli.llm.offline.quotes import (
 )
 from zkchat_cli.llm.offline.term_weights import (
     Coverage,
+    PassageVocabulary,
     TermWeights,
     count_words,
     weigh_terms,
@@ -176,8 +178,7 @@ def rank_passages(
     elif is_across:
         confidence = _confidence_across_languages(ranked, similarity, excerpts)
     else:
-        confidence = _confidence_by_meaning(question, ranked, similarity, language, similarities)
-        confidence = confidence.compared_with(filter(vocabulary.has_word, question.subject))
+        confidence = _confidence_by_meaning(question, ranked, similarity, vocabulary, similarities)
         confidence = without_unknown(confidence, question, vocabulary, excerpts, language)
     if _lacks_what_is_asked(question, confidence, ranked):
         confidence = confidence._replace(is_answer=False)
@@ -318,20 +319,23 @@ def _confidence_by_meaning(
     question: AnalyzedQuestion,
     ranked: Sequence[_ValuedQuote],
     similarity: QuestionSimilarity,
-    language: str,
+    vocabulary: PassageVocabulary,
     similarities: Similarities,
 ) -> Confidence:
     """The confidence by the signals that distinguish an answer from passages about its subject."""
     leading = _leading(ranked)
     best = leading[0].quote
-    foreign = most_foreign_word(question, best.text, similarities)
+    foreign = foreign_words(question, best.text, similarities)
+    known = frozenset(filter(vocabulary.has_word, question.subject))
+    missing = missing_word(foreign, question.subject - known)
     signals = ConfidenceSignals(
         similarity=max(each.similarity for each in leading),
         covered=max(each.covered for each in leading),
         lead=lead_of_nearest_note((each.quote, each.similarity) for each in ranked),
-        least_loss=foreign.loss if foreign is not None else USUAL_LOSS,
+        least_loss=foreign[0].loss if foreign else USUAL_LOSS,
         worth=best.value,
     )
+    language = words.language_of(words.terms(question.text))
     least = MIN_SIMILARITY if language == ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
     covered = max(each.covered for each in ranked)
     return Confidence(
@@ -339,9 +343,10 @@ def _confidence_by_meaning(
         matches=similarity.best >= least
         or covered >= MIN_COVERED
         or max(each.named for each in ranked) >= MIN_NAMED,
-        missing=foreign.word if foreign is not None and foreign.loss < 0 else None,
+        missing=missing.word if missing is not None else None,
+        known=known,
         signals=signals,
-        is_clearly_missing=is_clearly_foreign(foreign, question, _with_names(best), similarities),
+        is_clearly_missing=is_clearly_foreign(missing, question, _with_names(best), similarities),
     )
 
 

@@ -9,7 +9,7 @@ failover" is nearer to a note about Redis without its second word.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from zkchat_cli.llm.offline.confidence import MOST_NAMED_WORDS, Confidence
+from zkchat_cli.llm.offline.confidence import MOST_NAMED_WORDS, Confidence, subject_size
 from zkchat_cli.llm.offline.named_words import is_name
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import QuoteSource, cjk_characters
@@ -50,7 +50,7 @@ def _lacks_what_distinguishes_it(confidence: Confidence, question: AnalyzedQuest
     """Whether no passage has the word without which a short question is clearly nearer, or any more
     than half of its words.
     """
-    size = len(question.subject)
+    size = subject_size(question)
     if size > MOST_NAMED_WORDS or confidence.missing is None:
         return False
     return confidence.is_clearly_missing or 2 * len(confidence.known) <= size
