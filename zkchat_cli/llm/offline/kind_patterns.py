@@ -20,7 +20,9 @@ _WHICH = (
     r"(?:which|what|welche[rns]?|quel(?:le)?s?|que|quais|cuales)(?: (?:of|von|de|sont|son|sao|are"
     r"|sind))?"
 )
-_LISTED = rf"(?:(?P<listed>{{show}}|{_WHICH}) (?:(?:{{all}}|{{the}}) )*|(?:(?:{{all}}|{{the}}) )+)"
+_ASKED_FOR = rf"(?P<listed>{{show}}|{_WHICH}) (?:(?:{{all}}|{{the}}) )*"
+_NAMED = r"(?:(?:{all}|{the}) )+"
+_LISTED = rf"(?:{_ASKED_FOR}|{_NAMED})"
 _COUNTED = (
     r"(?:how many|wie ?viele|combien d(?:e|['’])|cuant[ao]s|quant[ao]s|(?:the )?number of|count"
     r"|anzahl(?: der)?|nombre d(?:e|['’])|numero d[eo]) ?(?:(?:{all}|{the}) )*"
@@ -36,6 +38,12 @@ TRIGGERS = (
     " which qui"
     " with mit avec con com from rated"
 )
+# What may begin a clause about notes of a kind
+_OPENING = (
+    r"(?:with|without|but|except|that|which|who|not|from|tagged|mit|ohne"
+    r"|aber|ausser|die|aus|avec|sans|sauf|mais|qui|con|sin|pero|excepto|que|com|sem|mas|exceto|rated"
+    r"|where|i have|i haven|i (?=\w+$)|i (?=\w+ in )|ich|je|j['’]ai|about|due|older|\#)"
+)
 COUNTED_KINDS = family(
     "count",
     TRIGGERS,
@@ -50,14 +58,14 @@ KINDS = family(
     rf"(?:{_LISTED})?(?P<limit>{{number}}) (?:{{the}} )*{_ORDER} {_NOUN}{_CLAUSE}",
     rf"(?:{_LISTED})?(?:(?P<limit>{{number}}) )?{_NOUN} (?:{{the}} )*{_ORDER}{_CLAUSE}",
     rf"{_LISTED}{_ORDER} {_NOUN}{_CLAUSE}",
-    rf"{_LISTED}{_NOUN}[ ,]+(?P<clause>.+)",
+    rf"{_ASKED_FOR}{_NOUN}[ ,]+(?P<clause>.+)",
+    # A sentence such as "my task runs over two lines" has neither
+    rf"{_NAMED}{_NOUN}[ ,]+(?P<clause>{_OPENING}.+|\S+(?: \S+){{0,2}})",
     rf"{_LISTED}{_TASKS}",
     rf"{_LISTED}(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"{_NOUN} (?P<known_state>[^\W\d]\w+){_CLAUSE}",
-    rf"{_NOUN}[ ,]+(?P<clause>(?:with|without|but|except|that|which|who|not|from|tagged|mit|ohne"
-    r"|aber|ausser|die|aus|avec|sans|sauf|mais|qui|con|sin|pero|excepto|que|com|sem|mas|exceto|rated"
-    r"|where|i have|i haven|i (?=\w+$)|i (?=\w+ in )|ich|je|j['’]ai|about|due|older|\#).+)",
+    rf"{_NOUN}[ ,]+(?P<clause>{_OPENING}.+)",
     may_be_lookup=True,
 )
 # Tasks without the word
