@@ -126,7 +126,7 @@ COSTLY = frozenset({"PostgresServer", "PostgresStore", "Syntax", "call_model", "
 """What tests import that need a server, the package's syntax or a provider's library. Each takes
 seconds to make.
 """
-TRACED_CASES = 10
+TRACED_CASES = 60
 """Of each test with parameters, so many cases of a process run with coverage's tracer."""
 
 FORK_SERVER = str(Path(__file__).with_name("fork_server.py"))
