@@ -429,11 +429,11 @@ def test_a_call_that_is_cancelled_over_http_stops_its_work(
         at_first = used = http_server.processor_time()
         before = -1.0
         # On a busy machine it may rest while it has work: that takes ten seconds of the processor
-        while used != before and used < at_first + 5:
+        while used != before and used < at_first + 8:
             time.sleep(0.2)
             before = used
             used = http_server.processor_time()
-        assert used < at_first + 5
+        assert used < at_first + 8
 
 
 def test_the_time_for_a_long_word_grows_with_its_length_and_not_with_its_square(
