@@ -164,8 +164,11 @@ def _names_of_kind(noun: str) -> tuple[str, ...]:
     bare = bare_text(noun)
     if any(word in bare for word in _IN_JOURNAL):
         return _JOURNAL
-    others = [name for kind in _KINDS if bare in kind for name in kind]
-    return tuple(dict.fromkeys((bare, *others)))
+    names = [bare]
+    for kind in _KINDS:
+        if bare in kind:
+            names += kind
+    return tuple(dict.fromkeys(names))
 
 
 def _first_calls(names: Iterable[str]) -> list[WantedCall]:
@@ -192,7 +195,9 @@ def _is_name(text: str, names: Iterable[str]) -> bool:
     """
     bare = bare_text(text)
     ends = {bare, *(bare.removesuffix(end) for end in _PLURAL_ENDS)}
-    forms = {form for name in names if name for form in (name, *_singulars(name))}
+    forms: set[str] = set()
+    for name in filter(None, names):
+        forms.update((name, *_singulars(name)))
     return not ends.isdisjoint(forms)
 
 

@@ -173,7 +173,8 @@ def _analyze_alone(message: str, words: _MessageWords) -> AnalyzedQuestion:
     weights = dict.fromkeys(_YEAR.findall(words.dates), FILLER_WEIGHT)
     common = stopwords(words.language)
     content = _content_words(words.undated)
-    for word in [each for each in content if each not in common] or content:
+    uncommon = [each for each in content if each not in common]
+    for word in uncommon or content:
         # A year in the text counts as a word, and not only as the date of a note
         weights[word] = FILLER_WEIGHT if is_filler(word, words.language) else 1.0
     plain = _LINK.sub(_document_name, message)

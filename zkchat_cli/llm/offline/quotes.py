@@ -195,7 +195,10 @@ def cjk_characters(word: str) -> str:
 
 def characters_of(text: str) -> set[str]:
     """The Chinese characters of a text."""
-    return {character for word in words.terms(text) for character in cjk_characters(word)}
+    found: set[str] = set()
+    for word in words.terms(text):
+        found.update(cjk_characters(word))
+    return found
 
 
 def have_any_word(excerpts: Sequence[QuoteSource], wanted: Iterable[str]) -> bool:

@@ -99,7 +99,9 @@ def _numbered_names(question: str, excerpts: Sequence[QuoteSource]) -> Iterator[
     """The names of notes or folders in the question that a number follows, and nothing that it
     could count: "in Godot 5", but not "bread 40 minutes".
     """
-    names = {name for each in excerpts for name in terms(f"{each.path} {each.title}")}
+    names: set[str] = set()
+    for each in excerpts:
+        names.update(terms(f"{each.path} {each.title}"))
     for found in _NUMBERED.finditer(fold(question)):
         is_version = "." in found["number"]
         if found["name"] in names and (is_version or _counts_nothing(found["after"])):
