@@ -56,10 +56,12 @@ class Proxy:
     def _copy(self, source: socket.socket, target: socket.socket, is_client: bool) -> None:
         with suppress(OSError):
             while data := source.recv(4096):
-                if is_client and self.cut_after is not None:
-                    target.sendall(data[: self.cut_after])
-                    self.cut_after -= len(data)
-                    if self.cut_after < 0:
+                # Another connection may be cut meanwhile
+                cut_after = self.cut_after
+                if is_client and cut_after is not None:
+                    target.sendall(data[:cut_after])
+                    self.cut_after = cut_after - len(data)
+                    if cut_after < len(data):
                         self.cut()
                 elif not self.is_silent:
                     target.sendall(data)

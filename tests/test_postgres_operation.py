@@ -12,8 +12,9 @@ import psycopg
 import pytest
 from conftest import Program
 from postgres_server import PostgresServer, programs
+from psycopg import sql
 from store_contents import contents
-from test_store_port import fill, said
+from test_store_port import conversation, fill, said
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.store.postgres import messages
@@ -155,3 +156,37 @@ def test_programs_that_find_no_free_connection_lose_nothing(
         assert "on the server yet" in each.err
     listed = zkchat("sessions", "list", "--json")
     assert len(listed.json) == len(asked)
+
+
+def test_who_watches_rehearses_a_turn_that_nobody_sees_and_no_lock_stops(
+    postgres: PostgresServer,
+) -> None:
+    postgres.create("rehearsed", MIGRATIONS)
+    address = postgres.address(database="rehearsed")
+    with psycopg.connect(postgres.url("postgres", "rehearsed"), autocommit=True) as db:
+        db.execute("SET search_path = zkchat")
+
+        def used_numbers() -> int:
+            row = db.execute("SELECT pg_sequence_last_value('message_seq_seq')").fetchone()
+            return row[0] or 0 if row is not None else 0
+
+        def is_empty() -> bool:
+            tables = ("message", "message_index", "piece", "prompt", "vocabulary")
+            counts = [f"(SELECT count(*) FROM {table})" for table in tables]
+            row = db.execute(sql.SQL(f"SELECT {' + '.join(counts)}")).fetchone()
+            return row == (0,)
+
+        with closing(PostgresStore.open(address)) as store, closing(store.watch("c1")) as watch:
+            with db.transaction():
+                db.execute("LOCK TABLE message")
+                watch.wait(0)
+            assert used_numbers() == 0
+        with closing(PostgresStore.open(address)) as store, closing(store.watch("c1")) as watch:
+            watch.wait(0)
+            watch.wait(0)
+            assert used_numbers() == 2, "one question and one answer were tried, once"
+            assert is_empty()
+            assert store.conversations() == []
+            store.start(conversation("c1"))
+            store.add("c1", said("first"))
+            assert [each.id for each in store.log("c1")] == ["first"]

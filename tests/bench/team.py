@@ -3,10 +3,11 @@ whether anything is lost or doubled when the server is killed in the middle.
 
 python tests/bench/team.py [--messages 1000000] [--minutes 10] [--pause 2]
 
-50 people have 20,000 messages each. 8 processes at a time open the store as one of them, as the
-chat does, continue a conversation by some turns, and search. Between two turns a process waits for
-`--pause` seconds, in place of a fast model. Each turn is followed by its floor, so both have the
-same machine: the same words in two plain INSERTs of psycopg, each committed.
+50 people have 20,000 messages each. 8 processes at a time open the store as one of them, begin a
+conversation of some turns, and search. As a chat does, a process watches its conversation for
+`--pause` seconds before each turn, which is the time to type a question. Each turn is followed by
+its floor, so both have the same machine: the same words in two plain INSERTs of psycopg, each
+committed.
 """
 
 import argparse
@@ -35,13 +36,14 @@ from measuring import Goal, Row, table
 from postgres_server import PostgresServer
 from test_store_port import conversation, sent_prompt
 
+from zkchat_cli.errors import StoreError
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import SentPrompt
 from zkchat_cli.store import rows
 from zkchat_cli.store.codec import checksum
 from zkchat_cli.store.outbox import Outbox
 from zkchat_cli.store.outbox_store import OutboxStore
-from zkchat_cli.store.port import SessionStore
+from zkchat_cli.store.port import ConversationWatch, SessionStore
 from zkchat_cli.store.postgres.message_index import tokens
 from zkchat_cli.store.postgres.postgres_store import PostgresStore
 from zkchat_cli.store.postgres.server_address import ServerAddress
@@ -272,12 +274,23 @@ class Member:
         store.start(conversation(id_))
         said: list[ZkChatMessage] = []
         ids = self.measured.stored.setdefault(who, {}).setdefault(id_, [])
-        for _ in range(TURNS_IN_SESSION):
-            self._turn(store, id_, said)
-            ids += [said[-2].id, said[-1].id]
-            self._measure_floor(said[-2:])
-            self._search(store)
-            time.sleep(self.team.pause * self.dice.uniform(0.5, 1.5))
+        assert store.watch is not None
+        with closing(store.watch(id_)) as watch:
+            for _ in range(TURNS_IN_SESSION):
+                self._type(watch)
+                self._turn(store, id_, said)
+                ids += [said[-2].id, said[-1].id]
+                self._measure_floor(said[-2:])
+                self._search(store)
+
+    def _type(self, watch: ConversationWatch) -> None:
+        ends_at = time.monotonic() + self.team.pause * self.dice.uniform(0.5, 1.5)
+        while (left := ends_at - time.monotonic()) > 0:
+            try:
+                watch.wait(left)
+            except StoreError:
+                # The server is away: the turn is kept in the outbox
+                time.sleep(left)
 
     def _turn(self, store: SessionStore, id_: str, said: list[ZkChatMessage]) -> None:
         place = len(said)
@@ -411,7 +424,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Simulate a team on one PostgreSQL server.")
     parser.add_argument("--messages", type=int, default=1_000_000)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--pause", type=float, default=2, help="seconds between two turns")
+    parser.add_argument("--pause", type=float, default=2, help="seconds before each turn")
     chosen = parser.parse_args()
     words = vaults.Words(SEED)
     texts = Texts.make(words)

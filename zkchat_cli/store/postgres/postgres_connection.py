@@ -26,8 +26,8 @@ from zkchat_cli.text.words import replace_surrogates
 MOST_CONNECTIONS = 16
 # Seconds to wait for one of them
 _POOL_TIMEOUT = 5.0
-# Wait for a lock that was waited for in vain before
-_REPEATED_LOCK_TIMEOUT = "200ms"
+# Wait for a lock that was waited for in vain before, or that nothing depends on
+_SHORT_LOCK_TIMEOUT = "200ms"
 
 # The errors themselves are told: without a handler Python would print its warnings on the screen
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -144,6 +144,8 @@ class PostgresConnection:
         self._own_changes = 0
         self._other_changes = 0
         self._closed = False
+        # Whether a turn was rehearsed on the connection (see `rehearsal`)
+        self.is_rehearsed = False
         # When the server was last tried in vain, and why
         self._failed_at = 0.0
         self._failure: StoreUnreachable | None = None
@@ -164,13 +166,23 @@ class PostgresConnection:
             try:
                 with _transaction(connection, scripts=scripts) as database:
                     if self._is_impatient:
-                        database.execute(f"SET LOCAL lock_timeout = '{_REPEATED_LOCK_TIMEOUT}'")
+                        database.execute(f"SET LOCAL lock_timeout = '{_SHORT_LOCK_TIMEOUT}'")
                     yield database
             except psycopg.Error as e:
                 self._is_impatient = is_locked(e)
                 raise
             self._is_impatient = False
             self._own_changes += 1
+
+    @contextmanager
+    def rehearsing(self, action: str) -> Iterator[PostgresDatabase]:
+        """The database in a transaction that is taken back, and that waits for no lock for long."""
+        with self._lock, translate_errors(self.address.shown, action):
+            connection = self._open()
+            with connection.transaction(force_rollback=True), connection.pipeline():
+                database = PostgresDatabase(connection)
+                database.execute(f"SET LOCAL lock_timeout = '{_SHORT_LOCK_TIMEOUT}'")
+                yield database
 
     @contextmanager
     def snapshot(self, action: str) -> Iterator[PostgresDatabase]:
@@ -236,6 +248,7 @@ class PostgresConnection:
             raise
         self._failure = None
         self._connection = opened
+        self.is_rehearsed = False
         opened.add_notify_handler(self._note)
         # What happened meanwhile is unknown
         self._call_listeners(None)

@@ -145,6 +145,22 @@ def write_archive(
         _add(db, row, calls, _ask_for_pieces(db, conversation_id, every), {})
 
 
+def rehearse(
+    db: PostgresDatabase, conversation_id: str, row: ConversationRow, question_id: str
+) -> None:
+    """Store a prompt of one piece, to be taken back (see `rehearsal`)."""
+    digest = b"rehearsal"
+    [(_, number, _)] = db.execute(_NUMBER, (conversation_id, [digest]))
+    values = {
+        "numbers": [number],
+        "hashes": [digest],
+        "pieces": [b""],
+        "questions": [question_id],
+        "prompts": [b""],
+    }
+    db.execute(_ADD, row._asdict() | values)
+
+
 class _Call(NamedTuple):
     """A model call with what it was sent."""
 
