@@ -105,6 +105,7 @@ def test_noun_that_names_no_notes_is_searched(app: AppFixture, message: str) -> 
         (["notes about bees", "what about penguins?"], {"kind": "lookup"}),
         (["notes about bees", "how do I feed them?"], {"kind": "how_to"}),
         (["who is Ada?", "the second one"], {"kind": "lookup"}),
+        (["what did I write on 3 May?", "and on the 4th?"], {"kind": "list", "dates": "on 4 May"}),
     ],
 )
 def test_follow_up_changes_the_request_before(
@@ -129,3 +130,61 @@ def test_conversation_about_a_list(app: AppFixture) -> None:
     assert "A day in Dublin." in said[1]
     assert "| Ulysses" in said[2]
     assert said[3].startswith("2 notes")
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("notes about a book but not about bees", "about book, but not about bees"),
+        ("Notizen über planet aber nicht über bees", "über planet, aber nicht über bees"),
+        ("notes sur planet mais pas sur bees", "sur « planet », mais pas sur bees"),
+        ("notas sobre planet pero no sobre bees", "sobre planet, pero no sobre bees"),
+        ("notas sobre planet mas não sobre bees", "sobre planet, mas não sobre bees"),
+    ],
+)
+def test_what_notes_are_not_about_follows_a_but(app: AppFixture, message: str, said: str) -> None:
+    assert said in answer(app, message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "the latest guide",
+        "die neueste Anleitung",
+        "le guide le plus récent",
+        "la guía más reciente",
+        "o guia mais recente",
+    ],
+)
+def test_one_note_is_wanted_by_its_age_and_shown_with_its_lines(
+    app: AppFixture, vault: Path, message: str
+) -> None:
+    write_notes(vault, {"Guides/Roof.md": "---\ndate: 2099-01-01\n---\nTiles. #howto\n"})
+    said = answer(app, message)
+    assert "Roof" in said
+    assert "Tiles." in said
+    assert "Swap" not in said
+
+
+@pytest.mark.parametrize(
+    ("message", "field"),
+    [
+        ("my last note", "newest"),
+        ("meine letzte Notiz", "newest"),
+        ("ma dernière note", "newest"),
+        ("mi última nota", "newest"),
+        ("minha última nota", "newest"),
+        ("the oldest note", "oldest"),
+    ],
+)
+def test_singular_asks_for_one_note(message: str, field: str) -> None:
+    request = resolve_request(message, [])
+    assert request.pick == 1
+    assert getattr(request, field)
+
+
+@pytest.mark.parametrize(
+    "message", ["my last notes", "meine letzten Notizen", "mes dernières notes", "notas recientes"]
+)
+def test_plural_asks_for_several_notes(message: str) -> None:
+    assert resolve_request(message, []).pick == 0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from zkchat_cli.text.languages import count_word_forms
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.word_lists import ENGLISH, FRENCH, FREQUENT_WORDS, GERMAN, PORTUGUESE, SPANISH
-from zkchat_cli.text.words import detect_language, is_filler, stopwords, terms
+from zkchat_cli.text.words import detect_language, is_written_filler, stopwords, terms
 
 # How long the words in a sentence may be
 _LONGEST_SLOT = 200
@@ -274,7 +274,7 @@ def _count_common_words(text: str) -> Counter[str]:
 
 
 def _is_common(word: str, language: str) -> bool:
-    is_known = word in stopwords(language) or is_filler(word, language)
+    is_known = word in stopwords(language) or is_written_filler(word, language)
     return is_known or word in _request_words(language)
 
 

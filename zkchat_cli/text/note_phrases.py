@@ -29,6 +29,7 @@ class NotePhrases(NamedTuple):
     in_folder: str
     linking_to: str
     not_about: str
+    but_not_about: str
     outside_folder: str
     without_links: str
     not_linking_to: str
@@ -99,6 +100,7 @@ NOTE_PHRASES = {
         in_folder="in {value}/",
         linking_to="that link to {value}",
         not_about="not about {value}",
+        but_not_about=", but not about {value}",
         outside_folder="outside {value}/",
         without_links="without links to other notes",
         not_linking_to="without a link to {value}",
@@ -151,6 +153,7 @@ NOTE_PHRASES = {
         in_folder="in {value}/",
         linking_to="mit einem Link zu {value}",
         not_about="nicht über {value}",
+        but_not_about=", aber nicht über {value}",
         outside_folder="außerhalb von {value}/",
         without_links="ohne Links zu anderen Notizen",
         not_linking_to="ohne Link zu {value}",
@@ -203,6 +206,7 @@ NOTE_PHRASES = {
         in_folder="dans {value}/",
         linking_to="avec un lien vers {value}",
         not_about="pas sur {value}",
+        but_not_about=", mais pas sur {value}",
         outside_folder="hors de {value}/",
         without_links="sans lien vers d'autres notes",
         not_linking_to="sans lien vers {value}",
@@ -255,6 +259,7 @@ NOTE_PHRASES = {
         in_folder="en {value}/",
         linking_to="con un enlace a {value}",
         not_about="no sobre {value}",
+        but_not_about=", pero no sobre {value}",
         outside_folder="fuera de {value}/",
         without_links="sin enlaces a otras notas",
         not_linking_to="sin enlace a {value}",
@@ -307,6 +312,7 @@ NOTE_PHRASES = {
         in_folder="em {value}/",
         linking_to="com um link para {value}",
         not_about="não sobre {value}",
+        but_not_about=", mas não sobre {value}",
         outside_folder="fora de {value}/",
         without_links="sem links para outras notas",
         not_linking_to="sem link para {value}",

@@ -258,6 +258,15 @@ def is_filler(term: str, language: str) -> bool:
     return stem(term, (language,)) in _filler_stems(language)
 
 
+def is_written_filler(term: str, language: str) -> bool:
+    """Whether a term is a filler in a form that is written: "form" is the stem of the Spanish
+    "forma", but no Spanish word.
+    """
+    is_bare_stem = stem(term, (language,)) == term
+    is_listed = term in FILLERS.get(language, "").split()
+    return is_listed or (is_filler(term, language) and not is_bare_stem)
+
+
 @cache
 def _filler_stems(language: str) -> frozenset[str]:
     return frozenset(stem(word, (language,)) for word in FILLERS.get(language, "").split())

@@ -8,6 +8,7 @@ so a follow-up means the same after a restart.
 from collections.abc import Sequence
 
 from zkchat_cli.llm.offline.clauses import read_clause
+from zkchat_cli.llm.offline.dated_follow_ups import complete_question
 from zkchat_cli.llm.offline.message_frame import without_frame, without_thanks
 from zkchat_cli.llm.offline.note_scope import PUNCTUATION, has_date, read_scope
 from zkchat_cli.llm.offline.request_slots import NUMBERS, bare_text, compile_filled
@@ -78,13 +79,20 @@ _IT = lazy_pattern(
 def resolve_request(message: str, earlier: Sequence[str]) -> NoteRequest:
     """The request of a message after these of the user."""
     before: NoteRequest | None = None
-    questions = [text for text in earlier if reply_to_small_talk(text, (), ()) is None]
-    for text in questions[-MOST_EARLIER:]:
+    questions = questions_of(earlier)
+    completed = [complete_question(text, questions[:i]) for i, text in enumerate(questions)]
+    message = complete_question(message, questions)
+    for text in completed[-MOST_EARLIER:]:
         request = _continue_request(text, before) or parse_request(text)
         # "tell me more" continues a list, and a look-up is no list
         if request.kind != "more":
             before = request
     return _continue_request(message, before) or parse_request(message)
+
+
+def questions_of(messages: Sequence[str]) -> list[str]:
+    """The messages of a user without small talk."""
+    return [text for text in messages if reply_to_small_talk(text, (), ()) is None]
 
 
 def _continue_request(message: str, before: NoteRequest | None) -> NoteRequest | None:

@@ -2,6 +2,7 @@
 finished". See `request_slots`; whether a vault has notes of that kind, `note_kinds` asks.
 """
 
+from zkchat_cli.llm.offline.kind_names import KINDS as KIND_NAMES
 from zkchat_cli.llm.offline.request_slots import family
 
 _TASKS = (
@@ -66,6 +67,27 @@ KINDS = family(
     rf"(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"{_NOUN} (?P<known_state>[^\W\d]\w+){_CLAUSE}",
     rf"{_NOUN}[ ,]+(?P<clause>{_OPENING}.+)",
+    may_be_lookup=True,
+)
+# One note: "my last journal entry", "la note la plus récente"
+_ONE = (
+    r"(?:(?:{show}|open|read|offne|lies|ouvre|lis|abre|lee|abra|leia"
+    r"|(?:what|which) (?:is|was)|what['’]s|(?:was|welche[rs]?) (?:ist|war)|quelle? (?:est|etait)"
+    r"|cual (?:es|fue)|qual (?:e|foi)) )?(?:(?:{the}) ?)*"
+)
+_ENTRY = (
+    r"(?:(?P<noun>(?:tagebuch|journal)[- ]?eintrag|(?:entree|entrada|nota|note)"
+    r" (?:de |du |del |do |d['’])?(?:journal|diario))|(?:{notes})"
+    rf"|(?P<noun2>{'|'.join(name for names in KIND_NAMES for name in names)})"
+    r"(?: (?:entry|note|page|eintrag|notiz))?)"
+)
+_NEXT_TO = r"(?:[ ,]+(?P<clause>(?:with|mit|avec|con|com|about|uber|sur|sobre|in|\#).*))?"
+LATEST = family(
+    "list",
+    "newest latest most last recent oldest earliest neu letzt jungst alt derni recent plus ultim"
+    " reciente recente antig vie velh nov nuev",
+    rf"{_ONE}{_ORDER} {_ENTRY}{_NEXT_TO}",
+    rf"{_ONE}{_ENTRY} (?:la |le |el |o |a )?{_ORDER}{_NEXT_TO}",
     may_be_lookup=True,
 )
 # Tasks without the word

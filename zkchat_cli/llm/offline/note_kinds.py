@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
+from zkchat_cli.llm.offline.kind_names import JOURNAL, KINDS
 from zkchat_cli.llm.offline.note_lists import KIND_PROPERTIES, list_arguments
 from zkchat_cli.llm.offline.note_states import (
     NamedState,
@@ -37,33 +38,6 @@ STATE_PROPERTIES = frozenset(
     "status state stage stand progress zustand statut etat avancement estado situacion situacao"
     " progreso progresso fase".split()
 )
-_SAME_KINDS = (
-    "book books buch bucher buchern livre livres libro libros livro livros",
-    "recipe recipes rezept rezepte rezepten recette recettes receta recetas receita receitas",
-    "meeting meetings besprechung besprechungen treffen sitzung sitzungen reunion reunions"
-    " reuniones reuniao reunioes",
-    "person people persons personen leute personne personnes gens persona personas pessoa pessoas"
-    " contact contacts kontakt kontakte gente",
-    "project projects projekt projekte projekten projet projets proyecto proyectos projeto"
-    " projetos",
-    "idea ideas idee ideen idees ideia ideias",
-    "article articles artikel articulo articulos artigo artigos",
-    "movie movies film films filme filmen pelicula peliculas",
-    "trip trips travel travels reise reisen voyage voyages viaje viajes viagem viagens",
-    "concept concepts konzept konzepte concepto conceptos conceito conceitos begriff begriffe",
-    "howto howtos guide guides anleitung anleitungen tutorial tutorials tutoriel tutoriels guia"
-    " guias",
-    "course courses kurs kurse cours curso cursos",
-    "quote quotes zitat zitate citation citations cita citas citacao citacoes",
-    "tool tools werkzeug werkzeuge outil outils herramienta herramientas ferramenta ferramentas",
-    "incident incidents vorfall vorfalle incidente incidentes",
-    "snippet snippets schnipsel extrait extraits fragmento fragmentos trecho trechos",
-    "event events ereignis ereignisse evenement evenements evento eventos",
-    "goal goals ziel ziele objectif objectifs objetivo objetivos meta metas",
-    "journal journals daily dailies diary diaries tagebuch tagebucher diario diarios",
-)
-_KINDS = tuple(tuple(line.split()) for line in _SAME_KINDS)
-_JOURNAL = _KINDS[-1]
 _OR = lazy_pattern(r" (?:or|oder|ou|o|u) ")
 # States that are nouns, too
 _STATES_ALONE = same_words("draft") | same_words("drafts")
@@ -163,9 +137,9 @@ def _names_of_kind(noun: str) -> tuple[str, ...]:
     """A noun, and the words of all languages for the same kind of notes, English ones first."""
     bare = bare_text(noun)
     if any(word in bare for word in _IN_JOURNAL):
-        return _JOURNAL
+        return JOURNAL
     names = [bare]
-    for kind in _KINDS:
+    for kind in KINDS:
         if bare in kind:
             names += kind
     return tuple(dict.fromkeys(names))

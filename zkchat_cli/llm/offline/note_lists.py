@@ -104,8 +104,6 @@ def describe_notes(request: NoteRequest, phrases: NotePhrases) -> str:
     parts: list[str] = []
     if request.about:
         parts.append(phrases.about.format(value=plain_name(request.about)))
-    if request.excluded:
-        parts.append(phrases.not_about.format(value=plain_name(request.excluded)))
     parts += [_describe_tag(tag, phrases) for tag in request.tag.split()]
     for each in filter(None, request.property.split("; ")):
         named = plain_name(each.removeprefix("-"))
@@ -122,6 +120,9 @@ def describe_notes(request: NoteRequest, phrases: NotePhrases) -> str:
         parts.append(phrases.without_links)
     elif request.unlinked:
         parts.append(phrases.not_linking_to.format(value=plain_name(request.unlinked)))
+    if request.excluded:
+        phrase = phrases.but_not_about if parts else phrases.not_about
+        parts.append(phrase.format(value=plain_name(request.excluded)))
     if request.dates:
         parts.append(f", {plain_name(request.dates)}")
     return " ".join(parts).replace(" ,", ",")

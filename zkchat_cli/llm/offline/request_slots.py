@@ -42,7 +42,7 @@ SLOTS = {
     "table": "table|tabel|tabelle|tableau|tabla|tabela",
     "link": "link(?:s|ing|ed)?|point(?:s|ing)?|refer(?:s|ring)?",
     "newest": "newest|latest|most recent|recent|last|neu?este[nrms]?|letzte[nrms]?|jungste[nrms]?"
-    "|plus recente?s|dernieres?|derniers?|recentes?|mas recientes?|ultim[oa]s?|recientes?|mais"
+    "|plus recente?s?|dernieres?|derniers?|recentes?|mas recientes?|ultim[oa]s?|recientes?|mais"
     " recentes?|mais novas?|mas nuevas?",
     "oldest": "oldest|earliest|first written|alteste[nrms]?|fruhe?ste[nrms]?|plus ancien(?:ne)?s?"
     "|plus vieux|plus vieilles|mas antigu[oa]s?|mas viej[oa]s?|mais antig[oa]s?|mais velh[oa]s?",

@@ -25,6 +25,7 @@ from zkchat_cli.llm.offline.note_scope import (
     read_scope,
 )
 from zkchat_cli.llm.offline.note_states import DONE
+from zkchat_cli.llm.offline.one_note import is_for_one
 from zkchat_cli.llm.offline.request_slots import (
     FRAME_VOCABULARY,
     NUMBERS,
@@ -97,6 +98,7 @@ FAMILIES = (
     *question_patterns.UNABLE,
     question_patterns.MORE,
     kind_patterns.TO_DO,
+    kind_patterns.LATEST,
     list_patterns.TABLE,
     list_patterns.COUNT,
     list_patterns.LINKS_BETWEEN,
@@ -175,10 +177,23 @@ def _match_frames(text: str) -> NoteRequest | None:
 
 
 def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> NoteRequest | None:
-    """The request of a match in the bare form of `text`; None if what it is about is only a
-    pronoun, or if it names no date where one is needed.
+    """The request of a match in the bare form of `text`; None if it is no request."""
+    fields = _read_fields(pattern, _written_groups(match, text))
+    if fields is None or _lacks_subject(pattern, fields):
+        return None
+    kind = pattern.kind
+    if kind == "list" and is_for_one(match) and "what" not in fields:
+        kind = "outline"
+        fields |= {"pick": 1, "may_be_lookup": "noun" in fields}
+    elif pattern in kind_patterns.LATEST.patterns:
+        return None
+    return NoteRequest(kind, **fields)  # type: ignore[arg-type]
+
+
+def _read_fields(pattern: RequestPattern, groups: dict[str, str]) -> dict[str, object] | None:
+    """What the groups of a match say; None if they do not suit each other, or name no date where
+    one is needed.
     """
-    groups = _written_groups(match, text)
     fields: dict[str, object] = dict(pattern.values)
     fields |= _read_scopes(pattern, groups)
     clause = read_clause(groups["clause"]) if "clause" in groups else {}
@@ -189,12 +204,15 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
     is_common = bare_text(str(fields.get("noun", ""))) in _COMMON_WORDS
     if is_common or not suits_noun(fields, groups):
         return None
-    fields |= _read_tasks(fields, groups)
+    return fields | _read_tasks(fields, groups)
+
+
+def _lacks_subject(pattern: RequestPattern, fields: Mapping[str, object]) -> bool:
+    """Whether what a request is about is only a pronoun or a negation."""
     if any(_PRONOUN.fullmatch(bare_text(str(fields.get(name, "")))) for name in _SUBJECTS):
-        return None
-    if pattern.kind == "definition" and _NEGATION.match(bare_text(str(fields["about"]))):
-        return None
-    return NoteRequest(pattern.kind, **fields)  # type: ignore[arg-type]
+        return True
+    is_definition = pattern.kind == "definition"
+    return is_definition and bool(_NEGATION.match(bare_text(str(fields["about"]))))
 
 
 def _read_scopes(pattern: RequestPattern, groups: Mapping[str, str]) -> dict[str, object]:

@@ -26,7 +26,8 @@ from zkchat_cli.llm.offline.asked_turn import (
 from zkchat_cli.llm.offline.comparisons import COMPARE
 from zkchat_cli.llm.offline.continuations import CONTINUATION
 from zkchat_cli.llm.offline.dated_answers import answer_about_day, day_calls
-from zkchat_cli.llm.offline.follow_ups import resolve_request
+from zkchat_cli.llm.offline.dated_follow_ups import complete_question
+from zkchat_cli.llm.offline.follow_ups import questions_of, resolve_request
 from zkchat_cli.llm.offline.note_kinds import needs_vault, with_kinds
 from zkchat_cli.llm.offline.note_links import LINKS
 from zkchat_cli.llm.offline.note_lists import LIST
@@ -71,6 +72,7 @@ def answer_request(
     talk is answered without notes.
     """
     request = request._replace(messages=tuple(map(_without_code, request.messages)))
+    request = request._replace(messages=_with_whole_question(request.messages))
     turn = find_question(request.messages)
     reply = _small_talk(request.messages, turn)
     if reply:
@@ -116,6 +118,18 @@ def _without_code(message: PromptMessage) -> PromptMessage:
         return message
     rest = _FENCED_BLOCK.sub("", message.content).strip()
     return message.model_copy(update={"content": rest}) if rest else message
+
+
+def _with_whole_question(messages: tuple[PromptMessage, ...]) -> tuple[PromptMessage, ...]:
+    """The messages with the last question in full, where it only names another day than the one
+    before it.
+    """
+    turn = find_question(messages)
+    if turn.position < 0 or turn.documents:
+        return messages
+    whole = complete_question(turn.question, questions_of(user_messages(turn.before)))
+    asked = messages[turn.position].model_copy(update={"content": whole})
+    return (*messages[: turn.position], asked, *messages[turn.position + 1 :])
 
 
 def _tool_calls(

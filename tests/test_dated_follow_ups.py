@@ -1,0 +1,64 @@
+"""A message that only names another day asks the question before about that day."""
+
+from pathlib import Path
+
+import pytest
+from conftest import write_notes
+from factories import AppFixture, report_of
+
+from zkchat_cli.llm.offline.dated_follow_ups import complete_question
+
+JOURNAL = {
+    "2026-11-03.md": "- weighed 78.0 kg\n",
+    "2026-11-04.md": "- weighed 77.9 kg\n",
+    "2026-11-05.md": "- weighed 78.4 kg\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "follow_up", "whole"),
+    [
+        ("what did I eat on 3 May?", "and on the 4th?", "what did I eat on 4 May?"),
+        ("what did I eat on 2026-05-03?", "the 14th", "what did I eat on 2026-05-14?"),
+        ("what did I eat in May?", "and in June?", "what did I eat in June?"),
+        ("Was aß ich am 3.5.2026?", "und am 4.?", "Was aß ich am 4.5.2026?"),
+        ("Was aß ich am 3. Mai?", "und am 12.?", "Was aß ich am 12. Mai?"),
+        ("qu'ai-je mangé le 3 mai ?", "et le 4 ?", "qu'ai-je mangé le 4 mai ?"),
+        ("¿qué comí el 3 de mayo?", "¿y el 4?", "¿qué comí el 4 de mayo?"),
+        ("o que comi em 3 de maio?", "e no dia 4?", "o que comi em 4 de maio?"),
+    ],
+)
+def test_another_day_takes_the_place_of_the_one_in_the_question(
+    question: str, follow_up: str, whole: str
+) -> None:
+    assert complete_question(follow_up, [question]) == whole
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ("who is Ada?", "and on the 4th?"),
+        ("what did I eat in May?", "and on the 4th?"),
+        ("what did I eat on 3 May?", "and Ada?"),
+        ("what did I eat on 3 May?", "and on the 99th?"),
+        ("what did I eat on 3 May?", "what did I drink on 4 May?"),
+    ],
+)
+def test_other_messages_stay_as_they_are(question: str, message: str) -> None:
+    assert complete_question(message, [question]) == message
+
+
+@pytest.fixture
+def vault(vault: Path) -> Path:
+    return write_notes(vault, JOURNAL)
+
+
+def test_days_are_asked_for_one_after_the_other(app: AppFixture) -> None:
+    session = app.session()
+    said = [
+        report_of(session.send(message)).answer
+        for message in ("what did i weigh on 3 november 2026?", "and on the 4th?", "and the 5th?")
+    ]
+    assert "“weighed 78.0 kg”" in said[0]
+    assert "“weighed 77.9 kg”" in said[1]
+    assert "“weighed 78.4 kg”" in said[2]
