@@ -57,8 +57,13 @@ def test_a_conversation_is_shared_and_no_longer_shared(
     on_server("memory", "add", "the rent is 950 euros", "--key", "rent", "--shared")
     shared = on_server("sessions", "share", id_, "--with", "alice", "--write", "--json").json
     assert shared["shared_with"] == [{"user": "tester/alice", "write": True}]
+    [own] = on_server("sessions", "list", "--json").json
+    assert own["owner"] is None
+    owner = f"tester/{on_server.env['ZKCHAT_STORE__USER']}"
     on_server.env["ZKCHAT_STORE__USER"] = "alice"
-    assert [each["id"] for each in on_server("sessions", "list", "--json").json] == [id_]
+    [listed] = on_server("sessions", "list", "--json").json
+    assert (listed["id"], listed["owner"]) == (id_, owner)
+    assert f"2 messages, shared by {owner}" in on_server("sessions", "list").out
     assert [each["key"] for each in on_server("memory", "list", "--json").json] == ["rent"]
     assert on_server("sessions", "unshare", id_).exit_status == 3
     assert on_server("sessions", "share", id_, "--write").exit_status == 2
@@ -271,6 +276,7 @@ def test_asking_goes_on_while_the_server_is_killed_and_is_delivered_later(
     lock = FileLock.take(kept.with_suffix(".lock"))
     assert lock is not None, "as a chat that goes on has it"
     assert "No conversations are kept here." in zkchat("sessions", "list").err
+    assert "No conversations are kept here." in zkchat("chat", stdin="/sessions\n").out
     assert "no conversations kept on this machine" in zkchat("store", "status").out
     lock.release()
     refused = zkchat("ask", "--cid", first, "And here?")

@@ -21,12 +21,14 @@ class Conversation(Value):
 
 class ConversationOverview(Conversation):
     """A conversation as a list shows it: with its number of questions and answers, its tokens, and
-    the beginning of its first question.
+    the beginning of its first question. `owner` is who shares it on a server; None for one of the
+    user's own.
     """
 
     messages: int
     first_line: str | None = None
     tokens: int = 0
+    owner: str | None = None
 
 
 class FoundMessage(Value):

@@ -10,13 +10,13 @@ from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError, on_one_line
 from zkchat_cli.models.conversations import ConversationOverview
-from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage, is_chat
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.provenance import Exchange, last_exchange
 from zkchat_cli.slash import numbered_turns
 from zkchat_cli.slash.base import ChoiceOption, CommandResult
 from zkchat_cli.slash.numbered_turns import TurnPart
-from zkchat_cli.text.numbers import parse_number
+from zkchat_cli.text.numbers import parse_number, plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.search.search_watch import SearchWatch
 from zkchat_cli.views import stored_items
@@ -122,4 +122,5 @@ def resume_conversation(session: ZkChatSession, id_: str) -> CommandResult:
     """Switch to the conversation with this id. Raises StoreError if there is none."""
     other = session.open_conversation(id_)
     title = truncate(other.conversation.title or other.conversation.id, stored_items.MAX_TITLE)
-    return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
+    messages = plural(sum(map(is_chat, other.history)), "message")
+    return CommandResult(f"Resumed “{title}” ({messages}).", session=other)

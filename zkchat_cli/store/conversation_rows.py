@@ -23,8 +23,10 @@ def is_intact(row: Mapping[str, Any]) -> bool:
     return row["checksum"] in (None, now)
 
 
-def to_overview(row: Sequence[Any]) -> ConversationOverview:
-    """The overview of a row with `COLUMNS`. A damaged title is replaced by one that says so."""
+def to_overview(row: Sequence[Any], owner: str | None = None) -> ConversationOverview:
+    """The overview of a row with `COLUMNS`, of the user's own or of another `owner`. A damaged
+    title is replaced by one that says so.
+    """
     values = dict(zip(COLUMNS, row, strict=True))
     if not is_intact(values):
         values["title"] = rows.DAMAGED_TITLE
@@ -32,6 +34,7 @@ def to_overview(row: Sequence[Any]) -> ConversationOverview:
     values["documents"] = rows.from_json_list(values["documents"])
     lines = str(values["question"] or "").strip().splitlines()
     values["first_line"] = lines[0].strip() if lines else None
+    values["owner"] = owner
     return ConversationOverview.model_validate(
         {name: values[name] for name in ConversationOverview.model_fields}
     )

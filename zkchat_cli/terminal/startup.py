@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import summarize_problems
@@ -257,10 +258,13 @@ def _first_tip(opened: StartedSession) -> str:
     """The line below the greeting: the conversation that is resumed, or a question to try; empty if
     there is neither.
     """
+    from zkchat_cli.models.messages import is_chat
+
     session = opened.session
     if session.history:
         title = truncate(session.conversation.title or session.conversation.id, MAX_TITLE)
-        return f"resumed “{title}” ({len(session.history)} messages)"
+        messages = plural(sum(map(is_chat, session.history)), "message")
+        return f"resumed “{title}” ({messages})"
     if not opened.tip and opened.suggests_question:
         for newest in opened.app.vault.complete("", 1):
             return f"to try: What do my notes say about {sanitize_name(newest.name)}?"

@@ -26,6 +26,10 @@ MAX_LISTED = 200
 MAX_TITLE = 80
 MAX_SNIPPET = 160
 NO_CONVERSATIONS = "There are no conversations with these notes yet."
+# While the server is away
+NONE_HERE = "No conversations are kept here."
+LISTED_LATER = "Those on the server are listed when it answers."
+NONE_WHILE_AWAY = f"{NONE_HERE} {LISTED_LATER}"
 UNTITLED = "untitled"
 TAB_WIDTH = 4
 _ENDINGS = {"failed": "  (no answer)", "unfinished": "  (stopped)"}
@@ -49,8 +53,11 @@ def display_title(overview: ConversationOverview) -> str:
 
 
 def size_and_time(overview: ConversationOverview) -> str:
-    """When it was last used, and how many messages it has."""
-    return f"{format_time(overview.updated_at)}, {plural(overview.messages, 'message')}"
+    """When it was last used, how many messages it has, and who shares it, if somebody else does."""
+    shown = f"{format_time(overview.updated_at)}, {plural(overview.messages, 'message')}"
+    if overview.owner is not None:
+        shown += f", shared by {sanitize_name(overview.owner)}"
+    return shown
 
 
 def conversation_lines(

@@ -52,8 +52,8 @@ def list_(
     if has_others:
         hint = "`zkchat sessions list --all` shows those with other notes."
     if is_away:
-        none = "No conversations are kept here."
-        hint = "Those on the server are listed when it answers."
+        none = stored_items.NONE_HERE
+        hint = stored_items.LISTED_LATER
     ctx.print_result(known, stored_items.conversation_lines(known), f"{none} {hint}")
 
 

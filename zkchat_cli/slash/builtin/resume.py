@@ -16,6 +16,8 @@ def resume(session: ZkChatSession, argument: str) -> CommandResult | str:
     """Resume another conversation; without N or ID, choose one from a list."""
     others = _others(session, session.store)
     if not argument:
+        if not others and session.store.away is not None:
+            return stored_items.NONE_WHILE_AWAY
         if not others:
             return "There is no other conversation with these notes."
         options = conversation_options(others)

@@ -21,6 +21,8 @@ def sessions(session: ZkChatSession, argument: str) -> CommandResult | str | lis
     if not argument:
         lines = stored_items.conversation_lines(known, session.conversation.id)
         if not lines:
+            if store.away is not None:
+                return stored_items.NONE_WHILE_AWAY
             return stored_items.NO_CONVERSATIONS
         choice = ListQuestion(
             "Conversations", conversation_options(known), lambda id_: _resume(session, id_)

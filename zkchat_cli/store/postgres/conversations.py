@@ -2,6 +2,7 @@
 trigger its checksum.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from zkchat_cli.store.conversation_rows import (
 )
 from zkchat_cli.store.postgres.postgres_connection import PostgresDatabase, clean_value
 
-_SELECT = f"SELECT {', '.join(COLUMNS)} FROM conversation"
+_SELECT = f"SELECT nullif(owner, me()), {', '.join(COLUMNS)} FROM conversation"
 # Somebody may share a conversation that the user has imported, too: the user's own comes first
 _OWN_FIRST = "ORDER BY owner = me() DESC, seq LIMIT 1"
 _NEWEST_FIRST = "ORDER BY changed_at DESC, seq DESC"
@@ -51,7 +52,13 @@ def read(db: PostgresDatabase, conversation_id: str) -> ConversationOverview:
     row = db.execute(f"{_SELECT} WHERE id = %s {_OWN_FIRST}", (conversation_id,)).fetchone()
     if row is None:
         raise unknown_conversation(conversation_id, _recent(db))
-    return to_overview(row)
+    return _to_overview(row)
+
+
+def _to_overview(row: Sequence[Any]) -> ConversationOverview:
+    """The overview of a row that `_SELECT` found."""
+    owner, *columns = row
+    return to_overview(columns, owner)
 
 
 def find_row(db: PostgresDatabase, conversation_id: str) -> ConversationRow:
@@ -121,7 +128,7 @@ def find(db: PostgresDatabase, prefix: str | None, vault: str | None) -> Convers
     """
     found: dict[str, ConversationOverview] = {}
     for row in db.execute(query, {"prefix": prefix}):
-        conversation = to_overview(row)
+        conversation = _to_overview(row)
         found.setdefault(conversation.id, conversation)
     return found[choose(clean_value(prefix), [*found.values()], partial(_recent, db))]
 
@@ -138,7 +145,7 @@ def newest_first(
     """The conversations of `vault` (None: of all vaults), the most recently updated first."""
     where = "" if vault is None else "WHERE vault = %(vault)s"
     query = f"{_SELECT} {where} {_NEWEST_FIRST} LIMIT %(limit)s"
-    return [to_overview(row) for row in db.execute(query, {"vault": vault, "limit": limit})]
+    return [_to_overview(row) for row in db.execute(query, {"vault": vault, "limit": limit})]
 
 
 def insert(db: PostgresDatabase, conversation: Conversation) -> None:
