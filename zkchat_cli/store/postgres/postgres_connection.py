@@ -49,8 +49,10 @@ class PostgresDatabase:
     surrogates and NUL.
     """
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], *, scripts: bool = False) -> None:
+        """With `scripts`, a text may be several statements, which cannot be prepared."""
         self._connection = connection
+        self._prepare = False if scripts else None
         # The names of changed conversations
         self.changed: set[str] = set()
 
@@ -62,7 +64,7 @@ class PostgresDatabase:
         """Run one statement."""
         # Without parameters, `%` is only a sign
         values = _clean(parameters) if parameters else None
-        return self._connection.execute(sql.SQL(query), values)
+        return self._connection.execute(sql.SQL(query), values, prepare=self._prepare)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -120,7 +122,8 @@ def _pool(shown: str, parameters: tuple[tuple[str, Any], ...]) -> NullConnection
     the thread that needs one, so an error has its reason.
     """
     return NullConnectionPool(
-        kwargs={**dict(parameters), "autocommit": True},
+        # A connection plans each statement once, the first time
+        kwargs={**dict(parameters), "autocommit": True, "prepare_threshold": 0},
         connection_class=_Connection,
         max_size=MOST_CONNECTIONS,
         timeout=_POOL_TIMEOUT,
@@ -299,7 +302,7 @@ def _transaction(
     """A transaction in which statements wait for an answer only where it is read: a turn takes 6
     round trips instead of 25.
     """
-    database = PostgresDatabase(connection)
+    database = PostgresDatabase(connection, scripts=scripts)
     try:
         with nullcontext() if scripts else connection.pipeline():
             database.execute("BEGIN")
