@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache, reduce
 from typing import NamedTuple
 
+from zkchat_cli.text.date_ranges import find_range
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.word_lists import FUNCTION_CHARACTERS
 from zkchat_cli.text.words import language_of, stopwords, terms
@@ -128,6 +129,9 @@ def find_period(text: str, today: date) -> NamedPeriod | None:
     "Due today" is about a subject: a date of the present counts only if hardly a word is left, a
     figure only in a short question.
     """
+    ranged = _named_range(text, today)
+    if ranged is not None:
+        return ranged
     periods: list[Period] = []
     matches: list[re.Match[str]] = []
     subject = _DATE.sub(" ", text[:MAX_TEXT])
@@ -148,6 +152,33 @@ def find_period(text: str, today: date) -> NamedPeriod | None:
         rest = rest[: match.start()] + rest[match.end() :]
     words = " ".join(match[0] for match in matches)
     return NamedPeriod(_whole_period(periods), words, " ".join(rest.split()))
+
+
+def _named_range(text: str, today: date) -> NamedPeriod | None:
+    """The period from one date to another that share their month or preposition; None without
+    such dates.
+    """
+    found = find_range(text[:MAX_TEXT])
+    if found is None:
+        return None
+    first = parse_period(found.first, today)
+    last = parse_period(found.last, today)
+    if first is None or last is None:
+        return None
+    if first.first > last.last:
+        # Each date alone is the last one in the past
+        first = _a_year_before(first)
+    rest = text[: found.begin] + text[found.end :]
+    words = text[found.begin : found.end]
+    return NamedPeriod(Period(first.first, last.last), words, " ".join(rest.split()))
+
+
+def _a_year_before(period: Period) -> Period:
+    """The same days or month of the year before."""
+    year, month = period.first.year - 1, period.first.month
+    is_day = period.first == period.last
+    day = min(period.first.day, monthrange(year, month)[1])
+    return days_of(year, month, day if is_day else None)
 
 
 def _is_bare(match: re.Match[str]) -> bool:

@@ -165,11 +165,16 @@ _FRAME_WROTE = (
     r"que? (?:he |hemos |habia )?(?:escribi|escrito|anote|anotado|hice|hecho|escribimos|hicimos"
     r"|aprendi)",
     r"(?:o )?que (?:eu )?(?:escrevi|anotei|fiz|escrevemos|fizemos|aprendi)",
+    r"what (?:all )?(?:happened|has happened|went on|was going on)",
+    r"qu(?:['’]?est[- ]ce qui|e) s['’]est (?:il )?passe|que s['’]est[- ]il passe",
+    r"que (?:paso|ha pasado)",
+    r"(?:o )?que (?:aconteceu|houve|se passou)",
 )
 WRITTEN = family(
     "list",
     "what was qu que o",
     *(rf"(?:{frame}) (?P<when>.+)" for frame in _FRAME_WROTE),
+    r"was (?:ist|war)(?: alles)? (?P<when>.+) (?:passiert|geschehen|los)",
 )
 _WITHOUT = (
     r"without|with no|(?:do not|don['’]t) have|have no|no|ohne|(?:haben )?keine|sans|n['’]ont"
@@ -278,7 +283,7 @@ LIKELY_TABLE = family(
     " ".join(TABLE.triggers),
     r"{table} (?:(?:of|from|der|von|aus|mit|a partir de|des?|du|del|dos|das|do|da) (?:l['’])?"
     r"|d['’] ?)"
-    r"(?P<scope>[^ ,:]+(?: [^ ,:]+)?)",
+    r"(?P<scope>[^ ,:]+(?: [^ ,:]+)?|(?:{the} )?[^ ,:]+ (?:and|und|et|y|e) [^ ,:]+)",
     may_be_lookup=True,
 )
 # "all recipes", but also "all fallacies"

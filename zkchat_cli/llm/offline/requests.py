@@ -42,6 +42,8 @@ from zkchat_cli.text.words import stopwords
 LONGEST_REQUEST = 300
 # Words of a subject: notes "in my journal that count as planned for that day" are none
 LONGEST_SUBJECT = 6
+# Words that may name a subject without "about" before it
+LONGEST_NAME = 2
 # Words at the beginning that may be mistyped words of a frame
 FRAME_WORDS = 6
 # Shorter words have too many neighbours to be corrected
@@ -199,6 +201,8 @@ def _read_fields(pattern: RequestPattern, groups: dict[str, str]) -> dict[str, o
     clause = read_clause(groups["clause"]) if "clause" in groups else {}
     if clause is None or not _suits_groups(fields | clause, groups):
         return None
+    if pattern.kind == "count" and _is_sentence(fields, groups):
+        return None
     fields |= clause
     fields |= _read_words(groups)
     is_common = bare_text(str(fields.get("noun", ""))) in _COMMON_WORDS
@@ -252,6 +256,15 @@ def _suits_groups(fields: Mapping[str, object], groups: Mapping[str, str]) -> bo
     if "when" in groups and about:
         return False
     return "scope" not in groups or len(about.split()) <= LONGEST_SUBJECT
+
+
+def _is_sentence(fields: Mapping[str, object], groups: Mapping[str, str]) -> bool:
+    """Whether what follows "how many notes" restricts them by nothing: "how many pages came out of
+    the export" asks for no count of notes.
+    """
+    about = str(fields.get("about", ""))
+    is_as_written = about == groups.get("scope", "").strip(PUNCTUATION)
+    return is_as_written and len(about.split()) > LONGEST_NAME
 
 
 def _written_groups(match: re.Match[str], text: str) -> dict[str, str]:
