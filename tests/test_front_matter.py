@@ -75,6 +75,7 @@ def test_invalid_yaml_is_text_and_a_problem(source):
         ("a:\n  - b\n- c", {"a": ["b", "c"]}),
         ("\ta: b", {"a": ["b"]}),
         ("a: b: c", {"a": ["b: c"]}),
+        ("a: [b, c\nd: e", {"a": ["b", "c"], "d": ["e"]}),
         ("\x01: a", {"\x01": ["a"]}),
     ],
 )

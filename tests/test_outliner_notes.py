@@ -7,6 +7,7 @@ from notes_folder import NotesFolder
 
 from zkchat_cli.llm.offline.passages import quotable_passages
 from zkchat_cli.text.program_marks import hide_program_marks
+from zkchat_cli.vault.note_parser import parse_note
 
 ID = "6554f1a2-1111-4222-8333-abcdefabcdef"
 JOURNAL = f"""- ## Work
@@ -76,4 +77,21 @@ def test_links_to_days_and_namespaces_have_targets(tmp_path: Path) -> None:
     other = notes.another()
     assert other.resolve("[[Monday, 16.11.2026]]").target == "journals/2026_11_16.md"
     other.close()
+    notes.vault.close()
+
+
+def test_the_first_lines_of_a_page_are_its_properties(tmp_path: Path) -> None:
+    text = (
+        "title:: Sourdough bread\nalias:: levain, [[pain au levain]]\n"
+        "tags:: [[recipe]], #slow, [[to bake]]\n\n- Feed it\n  tags:: none\n"
+    )
+    page = parse_note("pages/sd.md", text)
+    assert page.title == "Sourdough bread"
+    assert page.aliases == ("levain", "pain au levain")
+    assert page.tags == ("recipe", "slow")
+    notes = NotesFolder(tmp_path)
+    notes.write("pages/sd.md", text)
+    notes.vault.refresh()
+    assert notes.vault.resolve("[[pain au levain]]").target == "pages/sd.md"
+    assert notes.found("tag:recipe") == ["pages/sd.md"]
     notes.vault.close()

@@ -28,6 +28,7 @@ _NO_VALUE = lazy_pattern(rf"true|false|{WIKILINK}", re.IGNORECASE)
 
 # How a value begins that is not just its text
 _BEGINS_YAML = "[]{}'\"&*!|>%@`#"
+_UNCLOSED_LIST = lazy_pattern(r"\[(?P<items>[^\[\]{}\n'\"&*!|>%@`:]+)")
 _CLOSING = lazy_pattern(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
 
 
@@ -174,11 +175,15 @@ def _split_properties(source: str) -> list[_Entry]:
 
 def _read_plain(entry: str) -> dict[str, list[str]]:
     """The property of an entry that is no YAML, as it is written: `title: Taps: a guide`, a list
-    with such an item. Nothing if its value begins as YAML for which its end is missing.
+    with such an item, one that nothing closes. Nothing if its value begins as other YAML for which
+    its end is missing.
     """
     name, colon, value = entry.partition(":")
     if not colon or "\n" in name:
         return {}
+    if unclosed := _UNCLOSED_LIST.fullmatch(value.strip()):
+        items = [item.strip() for item in unclosed["items"].split(",")]
+        return {name.strip().casefold(): list(filter(None, items))}
     first, *rest = value.split("\n")
     written = [first.strip(), *(line.strip().removeprefix("- ").strip() for line in rest)]
     plain = [text for text in written if text and text[0] not in _BEGINS_YAML]

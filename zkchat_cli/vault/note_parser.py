@@ -14,6 +14,7 @@ from zkchat_cli.vault.front_matter import FrontMatter, read_front_matter
 from zkchat_cli.vault.links.wikilinks import fold_name, note_name
 from zkchat_cli.vault.note_chunks import NoteChunk, chunk_note
 from zkchat_cli.vault.note_dates import dated_headings, note_dates, page_names, section_dates
+from zkchat_cli.vault.page_properties import page_properties
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.markup import Markup
@@ -58,12 +59,21 @@ class ParsedNote:
         return self.shown_text.split("\n", self.front_matter.lines)[-1]
 
     @cached_property
+    def page_properties(self) -> Mapping[str, tuple[str, ...]]:
+        """The properties in its first lines, which an outliner has instead of front matter."""
+        return page_properties(self.body)
+
+    @cached_property
     def title(self) -> str:
-        return self.front_matter.text("title") or note_name(self.relative_path)
+        named = self.front_matter.text("title") or " ".join(self.page_properties.get("title", ()))
+        return named or note_name(self.relative_path)
 
     @cached_property
     def aliases(self) -> tuple[str, ...]:
-        return self.front_matter.texts("aliases", "alias")
+        names = [*self.front_matter.texts("aliases", "alias")]
+        for key in ("alias", "aliases"):
+            names += self.page_properties.get(key, ())
+        return tuple(dict.fromkeys(names))
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -95,6 +105,8 @@ class ParsedNote:
         """
         written = " ".join(self.front_matter.texts("tags", "tag")).replace(",", " ").split()
         tags = [tag.lstrip("#").rstrip("/") for tag in written]
+        # A tag of Logseq is the name of a page, but one with spaces cannot be searched as `#tag`
+        tags += [tag for tag in self.page_properties.get("tags", ()) if " " not in tag]
         tags += self.markup.tags
         return tuple(dict.fromkeys(tag for tag in tags if tag and not tag.isdigit()))
 

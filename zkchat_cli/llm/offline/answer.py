@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
 from zkchat_cli.llm.offline.confidence import MOST_NAMED_WORDS
 from zkchat_cli.llm.offline.named_words import as_written, is_name, is_noun, phrases_of
+from zkchat_cli.llm.offline.nested_quotes import with_nested
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import (
     QuoteSource,
@@ -201,7 +202,7 @@ def _quote_nearest(
     question: AnalyzedQuestion, ranked: RankedPassages, phrases: AnswerPhrases
 ) -> OfflineAnswer:
     """The passages that most likely answer, best first."""
-    quotes = nearest_quotes(ranked.all)
+    quotes = with_nested(nearest_quotes(ranked.all), ranked.all)
     if not quotes:
         return OfflineAnswer(f"{phrases.nothing_found}\n", "nothing")
     beginning = _how_sure(question, ranked, phrases)
@@ -271,7 +272,8 @@ def answering_quotes(ranked: RankedPassages, limit: int, earlier_answers: str) -
         for quote in ranked.on_topic
         if quote.text not in earlier_answers and quote.value >= least
     ]
-    return add_code(select_quotes(new or ranked.on_topic, limit), ranked.all)
+    selected = with_nested(select_quotes(new or ranked.on_topic, limit), ranked.all)
+    return add_code(selected, ranked.all)
 
 
 def format_quotes(quotes: Sequence[RankedQuote]) -> str:

@@ -196,7 +196,9 @@ def _find_kind(names: Iterable[str], made: Sequence[FinishedCall]) -> NoteKind |
     for call in made[2:]:
         found: dict[NoteKind, int] = {}
         for document in call.data.get("documents", ()):
-            for name, value in document.get("properties", {}).items():
+            for name, written in document.get("properties", {}).items():
+                # An outliner writes the name of a page: `type:: [[book]]`
+                value = written.strip("[]")
                 if _is_name(value, names):
                     kind = NoteKind("property", f"{name}: {value}")
                     found[kind] = found.get(kind, 0) + 1

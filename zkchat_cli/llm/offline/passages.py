@@ -5,6 +5,7 @@ A quote must occur word for word in the note, so a piece never joins lines that 
 Headings are not quoted; they say what the pieces below them are about.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -53,8 +54,16 @@ _LOOSE_ITEM = lazy_pattern(rf"\n(?:[ \t]*\n)+(?=[ \t]+{LIST_MARKER}[ \t])")
 # Properties of front matter that are no answers, as they are written there
 _NAME_OF_NOTE = lazy_pattern(
     r"(?:title|desc|description|summary|alias|aliases|tags?|css_?class(?:es)?|layout|slug"
-    r"|permalink)[ \t]*:(?!:)"
+    r"|permalink|etiquetas?|[eé]tiquettes?|schlagw[oö]rter|typ|type|tipo)[ \t]*:(?!:)",
+    re.IGNORECASE,
 )
+# The level of the title of a callout, which items may be below
+_TITLE = -1
+_INDENTATION = (" ", "\t")
+# Kinds of blocks that end no list: they are rather parts of its items
+_WITHIN_ITEMS = ("table", "code", "indented")
+# The same of an outliner's page
+_NAME_OF_PAGE = lazy_pattern(r"(?:tags?|alias(?:es)?|type|icon|public|template|filters)::")
 # How a line begins that belongs to the property above it
 _CONTINUES_PROPERTY = ("", " ", "\t", "-", "#")
 _HEADING = lazy_pattern(r"(?P<marks>#{1,6})[ \t]+(?P<text>.*?)[ \t#]*")
@@ -77,6 +86,8 @@ class QuotablePassage(NamedTuple):
     lead: str = ""
     # A numbered list without its numbers
     without_numbers: str = ""
+    # The items of the list that it is nested in, or the title of its callout; the outermost first
+    parents: tuple[str, ...] = ()
 
     @property
     def is_below_heading(self) -> bool:
@@ -147,6 +158,15 @@ class _Heading(NamedTuple):
     text: str
 
 
+class _Parent(NamedTuple):
+    """An item that further ones may be nested in, or the title of a callout, which is at `level`
+    `_TITLE`.
+    """
+
+    level: int
+    text: str
+
+
 class _OpenList(NamedTuple):
     """A list that the next block may continue. `position` is that of its lead-in among the passages
     or, without one, of its first item. Items of the level of the lead-in, or above, end it.
@@ -181,6 +201,8 @@ class _PassageReader:
         self._list: _OpenList | None = None
         # The short line above, which says what code below it is
         self._above = ""
+        # The items and the title of a callout that the next passage may belong to
+        self._parents: list[_Parent] = []
 
     def read(self, block: MarkdownBlock) -> None:
         """Add the passages of the next block."""
@@ -191,10 +213,14 @@ class _PassageReader:
         begin = len(self.found)
         label = self._label_of(block)
         last = ""
+        self._end_parents(block)
         for piece in _pieces(block, self._max_group):
             if _has_words(piece):
                 last = _shorten(piece.text)
                 self._add(last, piece.kind, label)
+        if last and block.kind in ("item", "callout"):
+            level = block.level if block.kind == "item" else _TITLE
+            self._parents.append(_Parent(level, last))
         self._continue_list(block)
         if self._list is None:
             self._begin_list(block, begin, is_first=is_first)
@@ -214,6 +240,14 @@ class _PassageReader:
         self._headings = [*above, _Heading(heading.level, heading.text)]
         self._position = 0
         self._above = ""
+        self._parents = []
+
+    def _end_parents(self, block: MarkdownBlock) -> None:
+        """Forget the items and the callout that the next block is not a part of."""
+        if block.kind == "item":
+            self._parents = [each for each in self._parents if each.level < block.level]
+        elif block.kind == "callout" or not (block.quoted or block.kind in _WITHIN_ITEMS):
+            self._parents = []
 
     def _begin_list(self, block: MarkdownBlock, position: int, *, is_first: bool) -> None:
         """Begin a list below a passage that ends with a colon or, with its first item, below a
@@ -255,11 +289,18 @@ class _PassageReader:
     def _label_of(self, block: MarkdownBlock) -> str:
         if block.kind == "table" and any(map(is_delimiter_row, block.lines[1:2])):
             return _bare_row(block.lines[0])
-        return self._above if block.kind in ("code", "indented") else ""
+        if block.kind not in ("code", "indented"):
+            return ""
+        # Code below a list is only part of its last item if it is indented as that
+        is_outside = self._parents and not self._lines[block.line - 1].startswith(_INDENTATION)
+        return "" if is_outside and not self._above.endswith(COLONS) else self._above
 
     def _add(self, text: str, kind: PassageKind, label: str) -> None:
         names = tuple(heading.text for heading in self._headings)
-        self.found.append(QuotablePassage(text, kind, names, self._position, label))
+        parents = tuple(parent.text for parent in self._parents)
+        self.found.append(
+            QuotablePassage(text, kind, names, self._position, label, parents=parents)
+        )
         self._position += 1
 
 
@@ -269,9 +310,13 @@ class _Piece(NamedTuple):
 
 
 def _has_words(piece: _Piece) -> bool:
-    """Whether a piece says something: words, names of notes, figures."""
+    """Whether a piece says something: words, names of notes, figures; no property that only names
+    or files the note.
+    """
     if piece.kind == "code":
         return True
+    if piece.kind == "row" and _NAME_OF_PAGE.match(piece.text):
+        return False
     return _TWO_LETTERS_OR_DIGIT.search(_WITHOUT_WORDS.sub("", piece.text)) is not None
 
 
@@ -286,7 +331,7 @@ def _may_be_label(block: MarkdownBlock, last: str) -> bool:
         return False
     if last.endswith(COLONS):
         return True
-    return block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
+    return len(block.lines) == 1 and len(block.text) <= MAX_LABEL
 
 
 def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[_Piece]:

@@ -14,6 +14,9 @@ PROPERTY = lazy_pattern(
 FIELD = lazy_pattern(rf"{WHOLE_LINE}|\d[\d./: -]{{2,24}}(?::\s|：)[^\w]*\d")
 """A property that is one wherever it is."""
 
+# The line below a task of Logseq or Org that belongs to it
+_DATE_OF_TASK = lazy_pattern(r"(?:SCHEDULED|DEADLINE|CLOSED):\s*[<\[]")
+
 
 def split_properties(block: MarkdownBlock, *, is_whole: bool) -> Iterator[MarkdownBlock]:
     """The lines of a block of properties (`name: value`) as rows, below the item of a list that
@@ -49,4 +52,6 @@ def _split_fields(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
 
 
 def _is_property(line: str) -> bool:
+    if _DATE_OF_TASK.match(line):
+        return False
     return PROPERTY.match(line) is not None and not ends_as_sentence(line)

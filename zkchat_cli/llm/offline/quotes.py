@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline import passages
 from zkchat_cli.llm.offline.passages import MAX_GROUP, QuotablePassage
+from zkchat_cli.llm.offline.property_rows import PROPERTY
 from zkchat_cli.llm.offline.quoted_lists import COLONS
 from zkchat_cli.llm.offline.rendered_passages import quotable_chunk, render_passage
 from zkchat_cli.text import words
@@ -60,6 +61,8 @@ class RankedQuote(NamedTuple):
     words: frozenset[str]
     # The words of the names of its note, of the headings and of the label above it
     above: frozenset[str] = frozenset()
+    # For a property, the words of its value
+    words_of_value: frozenset[str] = frozenset()
     value: float = 1.0
     # Its worth as the first quotation of an answer, if it may be that
     value_as_first: float = 0.0
@@ -77,7 +80,7 @@ class RankedQuote(NamedTuple):
         """
         if len(self.words) < FEWEST_WORDS and self.passage.kind != "row":
             return False
-        if self.is_question or self.is_row_without_header:
+        if self.is_question or self.is_row_without_header or self.only_repeats_names:
             return False
         return self.has_code or not self.text.endswith(COLONS)
 
@@ -90,6 +93,13 @@ class RankedQuote(NamedTuple):
     def is_row_without_header(self) -> bool:
         """Whether it is a row of a table, and nothing says what is in its columns."""
         return self.passage.kind == "row" and "|" in self.text and not self.passage.label
+
+    @property
+    def only_repeats_names(self) -> bool:
+        """Whether it is a property with words that the names above it have, too: "city: Rome" in
+        the note Rome.
+        """
+        return bool(self.words_of_value) and self.words_of_value <= self.above
 
     @property
     def quality(self) -> float:
@@ -140,6 +150,7 @@ def find_quotes(
             names = (folder, file_name, excerpt.title, *passage.headings)
             if names not in words_of_headings:
                 words_of_headings[names] = comparable_words(" ".join(names), languages)
+            near = " ".join((passage.label, *passage.parents))
             found.append(
                 RankedQuote(
                     passage,
@@ -148,11 +159,19 @@ def find_quotes(
                     order=QuoteOrder(excerpt.rank, position),
                     text=text,
                     words=comparable_words(text, languages),
-                    above=words_of_headings[names] | comparable_words(passage.label, languages),
+                    above=words_of_headings[names] | comparable_words(near, languages),
+                    words_of_value=comparable_words(value_of(passage, text), languages),
                     folder=folder,
                 )
             )
     return found
+
+
+def value_of(passage: QuotablePassage, text: str) -> str:
+    """The value of a passage that is a property; empty for any other."""
+    if passage.kind != "row" or passage.label or not PROPERTY.match(text):
+        return ""
+    return text.partition(":")[2]
 
 
 def _shared_titles(excerpts: Iterable[QuoteSource]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from zkchat_cli.vault.index.sqlite.database import IndexDatabase
 from zkchat_cli.vault.index.values import IndexSizes
 
 # Raise it whenever the tables, the chunks, the links or `to_index_text` change
-VERSION = 23
+VERSION = 24
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
