@@ -252,3 +252,18 @@ def test_a_request_is_answered_in_its_language(zkchat: Program, message: str, sa
     answer = zkchat("ask", message, "--answer-only").out
     for part in said.split("|"):
         assert part in answer
+
+
+def test_steps_are_those_of_the_section_and_of_the_note_that_is_named(zkchat: Program) -> None:
+    pages = {
+        "Install Marlow.md": "## Windows\n\n1. Download the setup program.\n2. Run it.\n\n"
+        "## Linux\n\nInstall it as a Flatpak.\n",
+        "Sourdough.md": "- Steps\n\t- 1. Mix flour and water\n\t- 2. Add the starter\n",
+        "2026_02_24.md": "- [[Sourdough]] went flat\n\t- too cold\n\t- put it on the boiler\n",
+    }
+    write_notes(zkchat.vault, pages)
+    linux = zkchat("ask", "how do I install Marlow on Linux", "--answer-only").out
+    assert "Install it as a Flatpak." in linux
+    assert "Steps from" not in linux
+    bread = zkchat("ask", "steps for sourdough", "--answer-only").out
+    assert "Steps from Sourdough:\n\n1. “Mix flour and water”" in bread

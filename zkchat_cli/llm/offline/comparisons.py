@@ -155,13 +155,16 @@ def _quotes_with(
     if not both:
         # What the note with that name says is about it more than what mentions it elsewhere
         fitting.sort(key=lambda quote: not _is_of_note(quote, wanted, languages))
+        fitting.sort(key=lambda quote: quote.passage.kind == "code")
     return select_quotes(fitting, MOST_OF_A_SIDE) if fitting else []
 
 
 def _is_of_note(quote: RankedQuote, wanted: frozenset[str], languages: tuple[str, ...]) -> bool:
-    """Whether a quote is from the note with this name, and no property of it."""
+    """Whether a quote is from the note with this name, or a name with more words, and no property
+    of it.
+    """
     is_property = quote.passage.kind == "row" and not quote.passage.label
-    return comparable_words(quote.excerpt.title, languages) == wanted and not is_property
+    return wanted <= comparable_words(quote.excerpt.title, languages) and not is_property
 
 
 def _as_list(quotes: Sequence[RankedQuote]) -> str:

@@ -13,7 +13,7 @@ from zkchat_cli.llm.offline.follow_ups import resolve_request
 from zkchat_cli.llm.offline.note_kinds import needs_vault, with_kinds
 from zkchat_cli.llm.offline.note_lists import LIST, answer_with_list, next_list_calls
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
-from zkchat_cli.llm.offline.quotes import RankedQuote
+from zkchat_cli.llm.offline.quotes import RankedQuote, comparable_words
 from zkchat_cli.llm.offline.ranking import rank_passages
 from zkchat_cli.llm.offline.request_handler import RequestHandler
 from zkchat_cli.llm.offline.requests import NoteRequest, parse_request
@@ -21,6 +21,7 @@ from zkchat_cli.llm.offline.selection import MAX_QUOTES
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.text import words
 from zkchat_cli.text.request_phrases import request_phrases
 
 # Results of a search: the first ten were looked at already
@@ -55,7 +56,8 @@ def answer_with_continuation(
         answer = _pages_of_list(earlier, turn).answer(earlier._replace(kind="list"), turn, None)
         is_end = answer is None or answer.level != "answer" or "- " not in answer.text
         return nothing_more if is_end else answer
-    new = _new_quotes(_analyze(question, turn, request), turn, similarities)
+    outlined = earlier.about if earlier.kind == "outline" and not request.about else ""
+    new = _new_quotes(_analyze(question, turn, request), turn, similarities, outlined)
     if not new:
         has_answers = bool(turn.answers) and not request.about
         return nothing_more if has_answers else None
@@ -81,18 +83,31 @@ def _pages_of_list(request: NoteRequest, turn: AskedTurn) -> RequestHandler:
 
 
 def _new_quotes(
-    question: AnalyzedQuestion, turn: AskedTurn, similarities: Similarities | None
+    question: AnalyzedQuestion,
+    turn: AskedTurn,
+    similarities: Similarities | None,
+    outlined: str,
 ) -> Sequence[RankedQuote]:
-    """What is about the question and was not quoted in the conversation."""
+    """What is about the question and was not quoted in the conversation; if there is any, only what
+    the notes say that are named after the subject of an outline.
+    """
     found = {
         excerpt.source: excerpt for call in turn.calls_of(SEARCH_TOOL) for excerpt in call.excerpts
     }
     ranked = rank_passages(question, list(found.values()), similarities)
     said = turn.earlier_texts
-    new = tuple(quote for quote in ranked.on_topic if quote.text not in said and quote.is_complete)
+    new = [quote for quote in ranked.on_topic if quote.text not in said and quote.is_complete]
+    languages = words.detect_languages(excerpt.text for excerpt in found.values())
+    subject = comparable_words(outlined, languages)
+    of_outline = [
+        quote
+        for quote in new
+        if subject and subject <= comparable_words(quote.excerpt.title, languages)
+    ]
+    new = of_outline or new
     if not new:
         return []
-    return answering_quotes(ranked._replace(on_topic=new), MAX_QUOTES, said)
+    return answering_quotes(ranked._replace(on_topic=tuple(new)), MAX_QUOTES, said)
 
 
 def _analyze(question: str, turn: AskedTurn, request: NoteRequest) -> AnalyzedQuestion:

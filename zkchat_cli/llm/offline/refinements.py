@@ -62,7 +62,14 @@ _LEADING_DATE = lazy_pattern(
     r"\d{4}[-_](?:W\d\d|\d\d(?:[-_]\d\d)?)|\d{8}(?!\d)|\d{1,2}\.\d{1,2}\.\d{4}"
 )
 _ITEM = lazy_pattern(r"^([ \t]*)[-*+] +(.*)$", re.MULTILINE)
-_NUMBERED = lazy_pattern(r"^\s*\d{1,2}[.)]\s+(.*)$", re.MULTILINE)
+# In an outline, a number may stand behind the mark of an item
+_NUMBERED = lazy_pattern(r"^\s*(?:[-*+]\s+)?\d{1,2}[.)]\s+(.*)$", re.MULTILINE)
+_LIGHT_VERBS = frozenset(
+    "make do cook bake prepare create machen mache koche kochen backen backe zubereiten bereite"
+    " hacer hago preparar preparo cocinar cocino faire fais preparer prepare cuisiner fazer faco"
+    " cozinhar".split()
+)
+"""What is done with the thing that a note is named after: "make bread" is in the note Bread."""
 
 Refinement = Callable[
     [NoteRequest, RankedPassages, Sequence[QuoteSource], AnswerPhrases],
@@ -88,6 +95,7 @@ def next_refinement_calls(
 
 def _note_named(subject: str, excerpts: Sequence[QuoteSource]) -> str | None:
     """The best note among those with the shortest title that has all words of the subject."""
+    subject = _without_light_verbs(subject)
     languages = words.detect_languages(excerpt.text for excerpt in excerpts)
     wanted = comparable_words(subject, languages)
     titles = {each.path: comparable_words(each.title, languages) for each in excerpts}
@@ -176,8 +184,9 @@ def _give_steps(
     list in the section of one of them.
     """
     languages = words.detect_languages(excerpt.text for excerpt in excerpts)
-    steps = _steps_of_named(request.about, ranked, excerpts, languages)
-    if steps:
+    task = _without_light_verbs(request.about)
+    steps = _steps_of_named(task, ranked, excerpts, languages)
+    if steps and not _are_of_other_section(steps, task, ranked, languages):
         return OfflineAnswer(_format_steps(steps, phrases), "answer")
     if not ranked.is_answer:
         return None
@@ -188,9 +197,37 @@ def _give_steps(
     # What leads in to a list tells what its steps are for; one that is a step only has its words
     for best in sorted(leading, key=lambda quote: quote.passage.kind == "item"):
         steps = _numbered_items(best, languages)
-        if len(steps) >= FEWEST_STEPS:
+        is_other = _are_of_other_section(steps, task, ranked, languages)
+        if len(steps) >= FEWEST_STEPS and not is_other:
             return _add_sentences(steps, ranked, phrases)
     return None
+
+
+def _without_light_verbs(task: str) -> str:
+    """A task without "make" and its like, unless nothing is left."""
+    named = [word for word in task.split() if bare_text(word) not in _LIGHT_VERBS]
+    return " ".join(named) or task
+
+
+def _are_of_other_section(
+    steps: Sequence[RankedQuote],
+    task: str,
+    ranked: RankedPassages,
+    languages: tuple[str, ...],
+) -> bool:
+    """Whether their note has a section that is named in the task, and they are in another: steps
+    for Windows answer no question about Linux.
+    """
+    if not steps:
+        return False
+    wanted = comparable_words(_without_common_words(task, languages), languages)
+    lacking = wanted - steps[0].above
+    for quote in ranked.all:
+        if quote.excerpt.path == steps[0].excerpt.path and quote.passage.headings:
+            heading = comparable_words(quote.passage.headings[-1], languages)
+            if heading & lacking and heading <= wanted:
+                return True
+    return False
 
 
 def _steps_of_named(
@@ -204,7 +241,8 @@ def _steps_of_named(
     """
     wanted = comparable_words(_without_common_words(subject, languages), languages)
     path = _note_named(subject, excerpts)
-    for excerpt in excerpts:
+    is_numbered = any(excerpt.path == path and _may_have_steps(excerpt) for excerpt in excerpts)
+    for excerpt in () if is_numbered else excerpts:
         nested = _items_below(wanted, excerpt, languages)
         if len(nested) >= FEWEST_STEPS:
             return nested

@@ -20,7 +20,7 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
     """
     written = passage.text
     if passage.kind != "code" and _HAS_MARKUP.search(written):
-        rendered = _render_around_code(_show_links_with_code(written.replace("![[", "[[")))
+        rendered = _render_around_code(_show_links_with_code(_show_embeds(written)))
         if rendered and _is_verified(rendered, excerpt):
             return rendered
         # The numbers of a list are only found in a text that has no other markup
@@ -47,6 +47,16 @@ def _render_below_heading(passage: QuotablePassage, excerpt: QuotableChunk) -> s
 def _is_verified(quote: str, excerpt: QuotableChunk) -> bool:
     location = excerpt.locate(quote)
     return location is not None and location.verdict == "verified"
+
+
+def _show_embeds(text: str) -> str:
+    """The text with the names of embedded notes and pictures as links; code stays as it is."""
+    pieces: list[str] = []
+    at = 0
+    for span in inline.code_spans(text):
+        pieces += [text[at : span.start].replace("![[", "[["), text[span.start : span.end]]
+        at = span.end
+    return "".join([*pieces, text[at:].replace("![[", "[[")])
 
 
 def _show_links_with_code(text: str) -> str:
