@@ -6,25 +6,21 @@ Headings are not quoted; they say what the pieces below them are about.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from zkchat_cli.llm.offline.passage_pieces import PassageKind, PassagePiece, bare_row, pieces_of
 from zkchat_cli.llm.offline.property_rows import FIELD, PROPERTY, split_properties
 from zkchat_cli.llm.offline.quoted_lists import COLONS, CUT, QuotedList, read_item
 from zkchat_cli.markdown import inline
 from zkchat_cli.markdown.block_marks import LIST_MARKER
 from zkchat_cli.markdown.blocks import (
-    GAP,
     MarkdownBlock,
-    block_sentences,
     blocks,
 )
 from zkchat_cli.markdown.tables import is_delimiter_row
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.sentences import ends_as_sentence, split_sentences
 from zkchat_cli.text.truncate import truncate
 
-PassageKind = Literal["prose", "item", "row", "code"]
 # Characters of a piece; a longer one is cut at a word and marked with an ellipsis
 LONGEST = 480
 # Most characters of sentences that are joined to one piece: many a sentence means little without
@@ -34,10 +30,6 @@ MAX_GROUP = 240
 MAX_LABEL = 80
 # From this share of letters outside of its links on, a piece is more than a collection of links
 MOST_LINKS = 0.3
-# A paragraph of at least so many lines, all of them short, is a list without marks: prose has
-# longer lines, or sentences
-FEWEST_LINES = 3
-LONGEST_LINE = 60
 _LINK = lazy_pattern(
     rf"<[^<>]*>|!?{inline.WIKILINK}|!?{inline.LOOSE_LINK}|https?://\S+|(?<![^\s>])#[^\s#<]+"
     r"|(?<![\w-])[\w-]+::"
@@ -214,7 +206,7 @@ class _PassageReader:
         label = self._label_of(block)
         last = ""
         self._end_parents(block)
-        for piece in _pieces(block, self._max_group):
+        for piece in pieces_of(block, self._max_group):
             if _has_words(piece):
                 last = _shorten(piece.text)
                 self._add(last, piece.kind, label)
@@ -288,7 +280,7 @@ class _PassageReader:
 
     def _label_of(self, block: MarkdownBlock) -> str:
         if block.kind == "table" and any(map(is_delimiter_row, block.lines[1:2])):
-            return _bare_row(block.lines[0])
+            return bare_row(block.lines[0])
         if block.kind not in ("code", "indented"):
             return ""
         # Code below a list is only part of its last item if it is indented as that
@@ -304,12 +296,7 @@ class _PassageReader:
         self._position += 1
 
 
-class _Piece(NamedTuple):
-    text: str
-    kind: PassageKind
-
-
-def _has_words(piece: _Piece) -> bool:
+def _has_words(piece: PassagePiece) -> bool:
     """Whether a piece says something: words, names of notes, figures; no property that only names
     or files the note.
     """
@@ -332,85 +319,3 @@ def _may_be_label(block: MarkdownBlock, last: str) -> bool:
     if last.endswith(COLONS):
         return True
     return len(block.lines) == 1 and len(block.text) <= MAX_LABEL
-
-
-def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[_Piece]:
-    match block.kind:
-        case "table":
-            for row in _table_rows(block.lines):
-                yield _Piece(row, "row")
-        case "code" | "indented":
-            for line in filter(_is_line_of_code, _join_continued(block.lines)):
-                yield _Piece(line, "code")
-        case "paragraph" | "item" | "callout":
-            kind: PassageKind = "item" if block.kind == "item" else "prose"
-            for lines in _split_lines(block):
-                for group in _sentence_groups(lines, max_group):
-                    yield _Piece(group, kind)
-
-
-def _is_line_of_code(line: str) -> bool:
-    """Whether a line is more than the fence of a code block that is shown in other code."""
-    return not line.startswith(("```", "~~~")) and any(map(str.isalnum, line))
-
-
-def _table_rows(lines: Sequence[str]) -> Iterator[str]:
-    """The rows of a table without its header; a row with a gap in it cannot be quoted."""
-    for row, below in zip(lines, (*lines[1:], ""), strict=True):
-        if not is_delimiter_row(row) and not is_delimiter_row(below) and GAP not in row:
-            cells = [cell for cell in row.split("|") if cell.strip()]
-            if len(cells) > 1 or "|" not in row:
-                yield _bare_row(row)
-
-
-def _bare_row(row: str) -> str:
-    """A row without the lines at its sides."""
-    return row.strip().removeprefix("|").removesuffix("|").strip()
-
-
-def _join_continued(lines: Sequence[str]) -> Iterator[str]:
-    """The lines of code; those that end in a backslash with the next one."""
-    begun = ""
-    for line in lines:
-        begun = f"{begun} {line.strip()}".strip()
-        if begun.endswith("\\"):
-            begun = begun[:-1].rstrip()
-        else:
-            yield begun
-            begun = ""
-    yield begun
-
-
-def _split_lines(block: MarkdownBlock) -> list[MarkdownBlock]:
-    """Each line of a block by itself if its lines are no prose: short, and without the end of a
-    sentence.
-    """
-    lines = block.lines
-    if len(lines) < FEWEST_LINES or any(map(_is_line_of_prose, lines)):
-        return [block]
-    return [block._replace(lines=(line,)) for line in lines]
-
-
-def _is_line_of_prose(line: str) -> bool:
-    return len(line) > LONGEST_LINE or ends_as_sentence(line) or len(split_sentences(line)) > 1
-
-
-def _sentence_groups(block: MarkdownBlock, longest: int) -> list[str]:
-    """The sentences of a block; short ones that follow each other are one group."""
-    text = " ".join(block.text.split())
-    groups: list[str] = []
-    for sentence in block_sentences(block):
-        joined = _join_in(text, groups[-1], sentence) if groups else ""
-        if joined and len(joined) <= longest:
-            groups[-1] = joined
-        else:
-            groups.append(sentence)
-    return groups
-
-
-def _join_in(text: str, last: str, sentence: str) -> str:
-    """Two sentences as they follow each other in a text; empty if they do not."""
-    for joined in (f"{last} {sentence}", last + sentence):
-        if joined in text:
-            return joined
-    return ""

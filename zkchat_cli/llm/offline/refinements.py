@@ -1,7 +1,7 @@
 """What a definition, steps and a date need beside the best sentences of a look-up. Pure."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from zkchat_cli.llm.offline.answer import (
     OfflineAnswer,
@@ -10,6 +10,16 @@ from zkchat_cli.llm.offline.answer import (
     format_quotes,
 )
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.numbered_steps import (
+    FEWEST_STEPS,
+    are_of_other_section,
+    letters_of,
+    may_have_steps,
+    note_named,
+    numbered_items,
+    steps_of_named,
+    without_light_verbs,
+)
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import (
     QuoteSource,
@@ -22,7 +32,6 @@ from zkchat_cli.llm.offline.request_handler import plain_name
 from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.selection import fits_screen
-from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.reports import RequestKind
 from zkchat_cli.text import words
@@ -33,15 +42,9 @@ from zkchat_cli.text.patterns import lazy_pattern
 # Quotes of a definition and of dates, and the steps of one list
 MOST_QUOTES = 3
 MOST_STEPS = 9
-FEWEST_STEPS = 2
 MOST_BESIDE_STEPS = 5
-# Letters by which a step and its line in the note are compared
-COMPARED = 20
 # Characters of the number of a step
 LONGEST_NUMBER = 2
-# Two forms of a verb begin with as many letters, and end with as many others at most
-SHORTEST_STEM = 4
-LONGEST_ENDING = 3
 # Quotes that a list of steps may be beside
 LEADING_QUOTES = 3
 _COPULA = (
@@ -61,16 +64,6 @@ _DATE = lazy_pattern(
 _LEADING_DATE = lazy_pattern(
     r"\d{4}[-_](?:W\d\d|\d\d(?:[-_]\d\d)?)|\d{8}(?!\d)|\d{1,2}\.\d{1,2}\.\d{4}"
 )
-_ITEM = lazy_pattern(r"^([ \t]*)[-*+] +(.*)$", re.MULTILINE)
-# In an outline, a number may stand behind the mark of an item
-_NUMBERED = lazy_pattern(r"^\s*(?:[-*+]\s+)?\d{1,2}[.)]\s+(.*)$", re.MULTILINE)
-_LIGHT_VERBS = frozenset(
-    "make do cook bake prepare create machen mache koche kochen backen backe zubereiten bereite"
-    " hacer hago preparar preparo cocinar cocino faire fais preparer prepare cuisiner fazer faco"
-    " cozinhar".split()
-)
-"""What is done with the thing that a note is named after: "make bread" is in the note Bread."""
-
 Refinement = Callable[
     [NoteRequest, RankedPassages, Sequence[QuoteSource], AnswerPhrases],
     OfflineAnswer | None,
@@ -87,20 +80,10 @@ def next_refinement_calls(
     if is_found is None or question.is_follow_up or turn.documents or turn.calls_of(READ_TOOL):
         return []
     excerpts = read_excerpts(turn.results)
-    path = _note_named(request.about, excerpts)
+    path = note_named(request.about, excerpts)
     if path is None or is_found(request.about, excerpts):
         return []
     return [WantedCall(READ_TOOL, {"relative_path": path})]
-
-
-def _note_named(subject: str, excerpts: Sequence[QuoteSource]) -> str | None:
-    """The best note among those with the shortest title that has all words of the subject."""
-    subject = _without_light_verbs(subject)
-    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
-    wanted = comparable_words(subject, languages)
-    titles = {each.path: comparable_words(each.title, languages) for each in excerpts}
-    named = [path for path, title in titles.items() if wanted <= title]
-    return min(named, key=lambda path: len(titles[path]), default=None)
 
 
 def _has_definition(subject: str, excerpts: Sequence[QuoteSource]) -> bool:
@@ -109,13 +92,8 @@ def _has_definition(subject: str, excerpts: Sequence[QuoteSource]) -> bool:
 
 def _has_steps(subject: str, excerpts: Sequence[QuoteSource]) -> bool:
     """Whether the passages of the note that is named after a subject have steps."""
-    path = _note_named(subject, excerpts)
-    return any(_may_have_steps(excerpt) for excerpt in excerpts if excerpt.path == path)
-
-
-def _may_have_steps(excerpt: QuoteSource) -> bool:
-    """Whether a passage may have steps: it has a numbered list."""
-    return len(_NUMBERED.findall(excerpt.text)) >= FEWEST_STEPS
+    path = note_named(subject, excerpts)
+    return any(may_have_steps(excerpt) for excerpt in excerpts if excerpt.path == path)
 
 
 def refine(
@@ -184,9 +162,9 @@ def _give_steps(
     list in the section of one of them.
     """
     languages = words.detect_languages(excerpt.text for excerpt in excerpts)
-    task = _without_light_verbs(request.about)
-    steps = _steps_of_named(task, ranked, excerpts, languages)
-    if steps and not _are_of_other_section(steps, task, ranked, languages):
+    task = without_light_verbs(request.about)
+    steps = steps_of_named(task, ranked, excerpts, languages)
+    if steps and not are_of_other_section(steps, task, ranked, languages):
         return OfflineAnswer(_format_steps(steps, phrases), "answer")
     if not ranked.is_answer:
         return None
@@ -196,89 +174,11 @@ def _give_steps(
     ]
     # What leads in to a list tells what its steps are for; one that is a step only has its words
     for best in sorted(leading, key=lambda quote: quote.passage.kind == "item"):
-        steps = _numbered_items(best, languages)
-        is_other = _are_of_other_section(steps, task, ranked, languages)
+        steps = numbered_items(best, languages)
+        is_other = are_of_other_section(steps, task, ranked, languages)
         if len(steps) >= FEWEST_STEPS and not is_other:
             return _add_sentences(steps, ranked, phrases)
     return None
-
-
-def _without_light_verbs(task: str) -> str:
-    """A task without "make" and its like, unless nothing is left."""
-    named = [word for word in task.split() if bare_text(word) not in _LIGHT_VERBS]
-    return " ".join(named) or task
-
-
-def _are_of_other_section(
-    steps: Sequence[RankedQuote],
-    task: str,
-    ranked: RankedPassages,
-    languages: tuple[str, ...],
-) -> bool:
-    """Whether their note has a section that is named in the task, and they are in another: steps
-    for Windows answer no question about Linux.
-    """
-    if not steps:
-        return False
-    wanted = comparable_words(_without_common_words(task, languages), languages)
-    lacking = wanted - steps[0].above
-    for quote in ranked.all:
-        if quote.excerpt.path == steps[0].excerpt.path and quote.passage.headings:
-            heading = comparable_words(quote.passage.headings[-1], languages)
-            if heading & lacking and heading <= wanted:
-                return True
-    return False
-
-
-def _steps_of_named(
-    subject: str,
-    ranked: RankedPassages,
-    excerpts: Sequence[QuoteSource],
-    languages: tuple[str, ...],
-) -> list[RankedQuote]:
-    """The steps of the section or the note that is named after a subject, from its best passage
-    with steps; none without such a note.
-    """
-    wanted = comparable_words(_without_common_words(subject, languages), languages)
-    path = _note_named(subject, excerpts)
-    is_numbered = any(excerpt.path == path and _may_have_steps(excerpt) for excerpt in excerpts)
-    for excerpt in () if is_numbered else excerpts:
-        nested = _items_below(wanted, excerpt, languages)
-        if len(nested) >= FEWEST_STEPS:
-            return nested
-    for quote in ranked.all:
-        if not _may_have_steps(quote.excerpt):
-            continue
-        items = _all_numbered_items(quote.excerpt, languages)
-        below = [item for item in items if _is_named(wanted, item.above)]
-        of_note = items if quote.excerpt.path == path else []
-        for steps in (below, of_note):
-            first = [item for item in steps if item.passage.headings == steps[0].passage.headings]
-            if len(first) >= FEWEST_STEPS:
-                return first
-    return []
-
-
-def _without_common_words(task: str, languages: Iterable[str]) -> str:
-    """A task without articles and pronouns of the notes' languages, which are in no heading. "té"
-    is tea, and none.
-    """
-    common = {word for language in languages for word in words.stopwords(language)}
-    return " ".join(word for word in task.split() if word.lower() not in common)
-
-
-def _is_named(wanted: frozenset[str], names: frozenset[str]) -> bool:
-    """Whether each wanted word has a form among the names: verbs have more of them than stems
-    tell ("füttert", "füttern").
-    """
-    return bool(wanted) and all(any(_is_form(word, name) for name in names) for word in wanted)
-
-
-def _is_form(word: str, other: str) -> bool:
-    """Whether two words begin alike and hardly differ at their ends."""
-    longest = max(len(word), len(other))
-    begin = max(SHORTEST_STEM, longest - LONGEST_ENDING)
-    return word == other or (len(word) >= begin and word[:begin] == other[:begin])
 
 
 def _add_sentences(
@@ -313,59 +213,16 @@ def _format_steps(steps: Sequence[RankedQuote], phrases: AnswerPhrases) -> str:
 
 def _has_step(quote: RankedQuote, steps: Sequence[RankedQuote]) -> bool:
     """Whether a quote is one of the steps, or a list with them."""
-    return any(_letters(step.text) in _letters(quote.text) for step in steps)
+    return any(letters_of(step.text) in letters_of(quote.text) for step in steps)
 
 
 def _leads_in(quote: RankedQuote, steps: Sequence[RankedQuote]) -> bool:
     """Whether a quote has the steps and what leads in to them, which may be the answer."""
-    rest = _letters(quote.text)
+    rest = letters_of(quote.text)
     length = len(rest)
     for step in steps:
-        rest = rest.replace(_letters(step.text), "")
+        rest = rest.replace(letters_of(step.text), "")
     return len(rest) < length and len(rest) > len(steps) * LONGEST_NUMBER
-
-
-def _numbered_items(best: RankedQuote, languages: tuple[str, ...]) -> list[RankedQuote]:
-    """The items of the numbered list in the section of a quote."""
-    items = _all_numbered_items(best.excerpt, languages)
-    return [item for item in items if item.passage.headings == best.passage.headings]
-
-
-def _items_below(
-    wanted: frozenset[str], excerpt: QuoteSource, languages: tuple[str, ...]
-) -> list[RankedQuote]:
-    """The items of an outline that are nested in one that names the task, as outliners write
-    steps.
-    """
-    items = _ITEM.findall(excerpt.text)
-    nested: list[str] = []
-    depth = -1
-    for indentation, text in items:
-        if depth >= 0 and len(indentation) > depth:
-            nested.append(_letters(to_plain_text(text)))
-        elif nested:
-            break
-        elif _is_named(wanted, comparable_words(text, languages)):
-            depth = len(indentation)
-    quotes = find_quotes([excerpt], languages, max_group=0) if nested else []
-    return [quote for quote in quotes if _letters(quote.text) in nested]
-
-
-def _all_numbered_items(excerpt: QuoteSource, languages: tuple[str, ...]) -> list[RankedQuote]:
-    written = _NUMBERED.findall(excerpt.text)
-    numbered = {_letters(each) for item in written for each in (item, to_plain_text(item))}
-    items: list[RankedQuote] = []
-    for quote in find_quotes([excerpt], languages, max_group=0):
-        begin = _letters(quote.text)[:COMPARED]
-        if quote.passage.kind != "item" or quote.passage.is_below_heading or not begin:
-            continue
-        items += [quote] if any(item.startswith(begin) for item in numbered) else []
-    return items
-
-
-def _letters(text: str) -> str:
-    """A text without marks, so that an item and its line in the note compare equal."""
-    return re.sub(r"\W+", "", bare_text(text))
 
 
 def _date(
