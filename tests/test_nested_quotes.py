@@ -56,3 +56,9 @@ def test_a_property_that_only_files_or_names_the_note_is_no_answer() -> None:
 def test_what_an_item_is_quoted_with_is_not_quoted_once_more() -> None:
     said = answer("the server was down because the disk was full", OUTAGE)
     assert said.count("disk was full") == 1
+
+
+def test_a_list_below_its_lead_in_may_be_nested_without_any_heading() -> None:
+    packing = "- We went to Wales\n\t- Bring next time:\n\t\t- a tarp\n\t\t- a stove\n"
+    said = answer("when did we go to Wales", packing)
+    assert "“We went to Wales • Bring next time: a tarp • a stove” [1]" in said

@@ -55,6 +55,9 @@ def _with_its_nested(quote: RankedQuote, ranked: Sequence[RankedQuote]) -> Ranke
     chunk = quotable_chunk(quote.excerpt.text)
     text = quote.text
     for position, each in enumerate(nested):
+        if each.text in text:
+            # An item of a list that its lead-in has already
+            continue
         longer = f"{text}{ITEM_SEPARATOR}{each.text}"
         location = chunk.locate(longer)
         is_verified = location is not None and location.verdict == "verified"

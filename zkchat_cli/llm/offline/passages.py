@@ -84,7 +84,7 @@ class QuotablePassage(NamedTuple):
     @property
     def is_below_heading(self) -> bool:
         """Whether it is a whole list that only its heading leads in to; its items are passages."""
-        return bool(self.lead) and self.lead == self.headings[-1]
+        return bool(self.lead) and self.lead in self.headings[-1:]
 
     @property
     def is_mostly_links(self) -> bool:
