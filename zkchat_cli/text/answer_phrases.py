@@ -28,28 +28,32 @@ _TODO = frozenset(("todo", "todos"))
 _REQUEST_WORDS = {
     ENGLISH: "list show notes note links link linked summarize summarise summary outline overview "
     "compare difference table count newest latest recent folder folders tag tags tagged write "
-    "translate define definition meaning steps entries documents pages everything poem versus",
+    "translate define definition meaning steps entries documents pages everything poem versus "
+    "orphans orphaned broken overdue due average",
     GERMAN: "notiz notizen zettel liste zeige zeig gib nenne finde fasse zusammen zusammenfassung "
     "zusammenfassen uberblick gliederung vergleiche vergleich vergleichen unterschied unterschiede "
     "tabelle anzahl viele neueste neuesten letzte letzten verlinkt verlinken links verweise ordner "
     "schlagworter schlagwort mehr weiter ubersetze schreibe schreib erstelle definiere definition "
-    "bedeutet anleitung schritte seiten dokumente ruckverweise gedicht hallo",
+    "bedeutet verwaiste kaputte defekte aufgaben fallig uberfallige durchschnitt "
+    "anleitung schritte seiten dokumente ruckverweise gedicht hallo",
     FRENCH: "notes note liste montre affiche donne trouve resume resumer synthese apercu compare "
     "comparer comparaison difference differences tableau combien nombre liens lien pointent "
     "dossier dossiers etiquette etiquettes encore suite davantage traduis ecris cree recette "
     "dernieres "
-    "derniers recentes fiches definition etapes pages poeme",
+    "derniers recentes fiches definition etapes pages poeme "
+    "orphelines rompus casses retard echeance taches moyenne",
     SPANISH: "notas nota lista muestra muestrame dame encuentra resume resumen resumir esquema "
     "enlaza apunta vincula "
     "compara comparar diferencia diferencias tabla cuantas cuantos numero enlaces enlace enlazan "
     "carpeta carpetas etiqueta etiquetas traduce escribe tengo hay crea ultimas "
     "recientes definicion pasos "
-    "paginas poema continua sigue mas",
+    "paginas poema continua sigue mas huerfanas rotos tareas vencidas atrasadas vence "
+    "promedio",
     PORTUGUESE: "notas nota anotacoes lista liste mostre mostra encontre resuma resumo resumir "
     "compare comparar diferenca diferencas tabela quantas quantos numero links pasta pastas "
     "etiqueta etiquetas traduza traduz escreva escreve faz tem tenho crie "
     "ultimas recentes definicao passos paginas poema "
-    "apontam linkam continue mais",
+    "apontam linkam continue mais orfas quebrados tarefas atrasadas vence atraso",
 }
 """Words of requests, which are often all that tells the language of one."""
 _LETTERS = {

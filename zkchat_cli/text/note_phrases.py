@@ -33,6 +33,7 @@ class NotePhrases(NamedTuple):
     outside_folder: str
     without_links: str
     not_linking_to: str
+    orphaned: str
     # Lists and counts
     list_of: str
     newest_of: str
@@ -58,6 +59,9 @@ class NotePhrases(NamedTuple):
     done_tasks: str
     no_open_tasks: str
     no_done_tasks: str
+    due: str
+    overdue: str
+    with_due_date: str
     # Names that do not exist
     no_note: str
     no_tag: str
@@ -140,6 +144,10 @@ NOTE_PHRASES = {
         no_links_from="{name} links to no other note.",
         broken="broken",
         no_path="No path of links connects {left} and {right}.",
+        orphaned="that no other note links to",
+        due="due {value}",
+        overdue="past the due date",
+        with_due_date="with a due date",
     ),
     GERMAN: NotePhrases(
         thousands=".",
@@ -178,8 +186,8 @@ NOTE_PHRASES = {
         top_folder="der oberste Ordner",
         open_tasks="Offene Aufgaben {wanted}: {count}, in {notes}.",
         done_tasks="Erledigte Aufgaben {wanted}: {count}, in {notes}.",
-        no_open_tasks="In deinen Notizen ist keine Aufgabe offen {wanted}.",
-        no_done_tasks="In deinen Notizen ist keine Aufgabe erledigt {wanted}.",
+        no_open_tasks="In deinen Notizen ist keine offene Aufgabe {wanted}.",
+        no_done_tasks="In deinen Notizen ist keine erledigte Aufgabe {wanted}.",
         no_note="Es gibt keine Notiz {name}.",
         no_tag="Keine Notiz hat das Schlagwort {name}.",
         no_folder="Es gibt keinen Ordner {name}.",
@@ -193,6 +201,10 @@ NOTE_PHRASES = {
         no_links_from="{name} verlinkt auf keine Notiz.",
         broken="defekt",
         no_path="Kein Weg aus Links verbindet {left} und {right}.",
+        orphaned=", auf die keine andere verlinkt",
+        due="mit Fälligkeit {value}",
+        overdue="mit verstrichener Frist",
+        with_due_date="mit Fälligkeitsdatum",
     ),
     FRENCH: NotePhrases(
         thousands="\u202f",
@@ -246,6 +258,10 @@ NOTE_PHRASES = {
         no_links_from="{name} ne pointe vers aucune note.",
         broken="rompu",
         no_path="Aucun chemin de liens ne relie {left} et {right}.",
+        orphaned="vers lesquelles aucune autre ne pointe",
+        due="avec échéance {value}",
+        overdue="en retard",
+        with_due_date="avec une échéance",
     ),
     SPANISH: NotePhrases(
         thousands=".",
@@ -299,6 +315,10 @@ NOTE_PHRASES = {
         no_links_from="{name} no enlaza a ninguna nota.",
         broken="roto",
         no_path="Ningún camino de enlaces une {left} y {right}.",
+        orphaned="a las que no enlaza ninguna otra",
+        due="con vencimiento {value}",
+        overdue="con plazo vencido",
+        with_due_date="con fecha de vencimiento",
     ),
     PORTUGUESE: NotePhrases(
         thousands=".",
@@ -352,6 +372,10 @@ NOTE_PHRASES = {
         no_links_from="{name} não aponta para nenhuma nota.",
         broken="quebrado",
         no_path="Nenhum caminho de links liga {left} e {right}.",
+        orphaned="para as quais nenhuma outra aponta",
+        due="com prazo {value}",
+        overdue="com prazo vencido",
+        with_due_date="com prazo",
     ),
 }
 """The phrases by language."""

@@ -16,6 +16,8 @@ _MOST_DIGITS = 9
 _THOUSANDS_MARK = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
 # The pattern of a number, date, time or range in digits
 DIGITS = r"\d+(?:[.,:'’\u00a0\u202f/-]\d+)*"
+_DECIMAL = lazy_pattern(r"[€$£¥~≈ ]*(?P<number>-?\d{1,12}(?:[.,]\d{1,6})*)(?![\d-])")
+_THOUSANDS = lazy_pattern(r"-?[1-9]\d{0,2}(?:,\d{3})+|-?[1-9]\d{0,2}(?:\.\d{3})+")
 _WHOLE_NUMBER = lazy_pattern(r"-?[0-9]{1,9}(?:\.0{1,9})?")
 # Larger than any number of tokens, lines or results, and small enough for every sum and every
 # column of a database
@@ -28,6 +30,21 @@ def number_parts(written: str) -> list[str]:
     """
     parts = re.split(r"[:/-]", _THOUSANDS_MARK.sub("", written))
     return [part.lstrip("0") or "0" for part in parts]
+
+
+def read_decimal(text: str) -> float | None:
+    """The number that a text begins with, perhaps behind a currency: 12000 for "€ 12,000 a year";
+    None without one. "4/5" is 4, and a date is no number.
+    """
+    found = _DECIMAL.match(text.strip())
+    if found is None:
+        return None
+    written = found["number"]
+    if _THOUSANDS.fullmatch(written):
+        return float(written.replace(",", "").replace(".", ""))
+    if written.count(",") + written.count(".") > 1:
+        return None
+    return float(written.replace(",", "."))
 
 
 def may_count(part: str) -> bool:

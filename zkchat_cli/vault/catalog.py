@@ -50,6 +50,8 @@ class NoteSelection(NamedTuple):
     lacks_links_to: str | None = None
     # The earliest date first
     oldest: bool = False
+    # The path of a note that links to them; empty for notes that no other note links to
+    linked_from: str | None = None
 
 
 class NoteCatalog:
@@ -75,6 +77,8 @@ class NoteCatalog:
         if wanted.lacks_links_to is not None:
             sources = self._linking_notes(wanted.lacks_links_to, found)
             found = [note for note in found if note.path not in sources]
+        if wanted.linked_from is not None:
+            found = self._linked_notes(wanted.linked_from, found)
         if wanted.about:
             found = self._with_words(wanted.about, found)
         for each in filter(None, map(str.strip, wanted.property.split(";"))):
@@ -94,6 +98,17 @@ class NoteCatalog:
         paths = [note.path for note in notes]
         edges = self._index.ask(lambda index: index.links.edges(paths, "out"))
         return {edge.here for edge in edges}
+
+    def _linked_notes(self, source: str, notes: Sequence[NoteEntry]) -> list[NoteEntry]:
+        """Those of the notes that this one links to; without it, those that no other links to."""
+        if source:
+            linked = self._index.ask(lambda index: index.links.edges([source], "out"))
+            targets = {edge.there for edge in linked}
+            return [note for note in notes if note.path in targets]
+        paths = [note.path for note in notes]
+        edges = self._index.ask(lambda index: index.links.edges(paths, "in"))
+        targets = {edge.here for edge in edges}
+        return [note for note in notes if note.path not in targets]
 
     def _with_words(self, written: str, notes: Sequence[NoteEntry]) -> list[NoteEntry]:
         """Those of the notes that are about something, and not about what has a minus."""
@@ -165,6 +180,22 @@ class NoteCatalog:
         if until:
             last = self._read_days("until", until).last
         return Period(first, last)
+
+    def due_period(self, since: str, until: str) -> Period | None:
+        """The days from `since` through `until` for what is due: "next week", "by Friday"; None for
+        all. Raises UsageError for what is no date.
+        """
+        # Deferred: few lists need it, and the prompt comes first
+        from zkchat_cli.text.due_dates import find_due_period
+
+        today = self._today()
+        first = find_due_period(since, today) if since else None
+        last = find_due_period(until, today) if until else None
+        if (since and first is None) or (until and last is None):
+            return self._read_period(since, until)
+        if not (first or last):
+            return None
+        return Period(first.first if first else date.min, last.last if last else date.max)
 
     def _read_days(self, name: str, written: str) -> Period:
         """The days of a date, or of a whole phrase such as "before March"."""

@@ -2,7 +2,8 @@
 matter and, as inline fields, in the text.
 """
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from zkchat_cli import fileio
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.inline_fields import inline_fields
 from zkchat_cli.text import words
+from zkchat_cli.text.numbers import read_decimal
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.front_matter import read_front_matter
 from zkchat_cli.vault.text_decoder import decode
@@ -41,13 +44,42 @@ def read_properties(root: Path, relative_path: str) -> Mapping[str, tuple[str, .
 def has_property(root: Path, relative_path: str, wanted: str) -> bool:
     """Whether a note has a property, as "status" or with a value as "status: open", or one of
     several as "status: open | lent". A value fits that has all the words of the wanted one:
-    "author: Kafka" finds Franz Kafka.
+    "author: Kafka" finds Franz Kafka. "rating: >= 4" compares numbers.
     """
     name, _, value = wanted.partition(":")
     values = read_properties(root, relative_path).get(name.strip().casefold(), ())
+    compared = _COMPARISON.fullmatch(value.strip())
+    if compared:
+        return any(_compares(each, compared["sign"], compared["number"]) for each in values)
     found = [set(words.terms(each)) for each in values]
     for alternative in value.split("|"):
         terms = set(words.terms(alternative))
         if any(terms <= each for each in found):
             return True
     return False
+
+
+def _compares(value: str, sign: str, number: str) -> bool:
+    """Whether the number in a value is as large as wanted; one without a number is not."""
+    written = read_number(value)
+    wanted = read_number(number)
+    return written is not None and wanted is not None and _SIGNS[sign](written, wanted)
+
+
+def read_number(value: str) -> float | None:
+    """The number that a value begins with, perhaps behind a currency, or of its stars; None without
+    one. "4/5" is 4.
+    """
+    stars = sum(value.count(star) for star in _STARS)
+    return float(stars) if stars else read_decimal(value)
+
+
+_STARS = ("★", "⭐", "🌟")
+_COMPARISON = lazy_pattern(r"(?P<sign>>=|<=|=|>|<) ?(?P<number>-?\d{1,12}(?:[.,]\d{1,6})?)")
+_SIGNS: Mapping[str, Callable[[float, float], bool]] = {
+    "=": operator.eq,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}

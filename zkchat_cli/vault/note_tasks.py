@@ -1,6 +1,6 @@
 """The tasks in a note: boxes (`- [ ] call`), and the keywords of outliners (`- TODO call`)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from zkchat_cli.markdown.blocks import blocks
@@ -14,6 +14,11 @@ _TASK = lazy_pattern(
     r"(?:\[(?P<mark>[^\]\n])\]|(?P<keyword>TODO|DOING|NOW|LATER|WAITING|WAIT|IN-PROGRESS|STARTED"
     r"|DONE|CANCELLED|CANCELED)):?[ \t]+(?P<text>\S.*)"
 )
+# When a task is due, as Obsidian Tasks, Dataview and Logseq write it
+_DUE = lazy_pattern(
+    r"(?:[\U0001F4C5\U0001F4C6\U0001F5D3]\ufe0f? ?|\b(?:due|faellig|vence|echeance)::? ?|@due\("
+    r"|DEADLINE: ?<)(?P<day>\d{4}-\d{2}-\d{2})"
+)
 # A text without these has no task
 _MAY_HAVE_TASK = lazy_pattern(
     r"\[[^\]\n]\]|TODO|DOING|NOW|LATER|WAIT|IN-PROGRESS|STARTED|DONE|CANC"
@@ -21,11 +26,14 @@ _MAY_HAVE_TASK = lazy_pattern(
 
 
 class NoteTask(NamedTuple):
-    """A task, with the line of its note that it is in."""
+    """A task, with the line of its note that it is in, and the day on which it is due (as
+    2026-01-31; empty without one).
+    """
 
     line: int
     text: str
     state: TaskState
+    due: str = ""
 
 
 def find_tasks(text: str) -> list[NoteTask]:
@@ -42,8 +50,20 @@ def find_tasks(text: str) -> list[NoteTask]:
             if task is None or (task["mark"] and (block.kind != "item" or number > block.line)):
                 continue
             is_done = (task["mark"] or task["keyword"]) in _DONE
-            found.append(NoteTask(number, task["text"].strip(), "done" if is_done else "open"))
+            state: TaskState = "done" if is_done else "open"
+            due = _due_day(block.lines[number - block.line :])
+            found.append(NoteTask(number, task["text"].strip(), state, due))
     return found
+
+
+def _due_day(lines: Sequence[str]) -> str:
+    """The day in the line of a task or those that belong to it, up to the next task."""
+    for i, line in enumerate(lines):
+        if i and _TASK.match(line):
+            return ""
+        if found := _DUE.search(line):
+            return found["day"]
+    return ""
 
 
 def has_words(text: str, wanted: str) -> bool:

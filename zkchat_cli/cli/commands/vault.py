@@ -183,11 +183,19 @@ def list_(
     ] = "",
     having: Annotated[
         str,
-        Option("--property", metavar="NAME[: VALUE]", help='With this property: "status: open".'),
+        Option(
+            "--property", metavar="NAME[: VALUE]", help='With this: "status: open", "rating: >= 4".'
+        ),
     ] = "",
     target: Annotated[
         str,
         Option("--links-to", metavar="NOTE", help="With a link to this note; -NOTE: without one."),
+    ] = "",
+    source: Annotated[
+        str,
+        Option(
+            "--linked-from", metavar="NOTE", help="With a link from this note; -: without any link."
+        ),
     ] = "",
     since: Annotated[
         str, Option("--since", metavar="DATE", help='From this date: 2024-05-01, "last week".')
@@ -204,6 +212,7 @@ def list_(
         name = target.removeprefix("-")
         linked = _note_path(notes, name) if name else ""
         is_without_link = target.startswith("-")
+        linking = _note_path(notes, source) if source.strip("-") else ""
         wanted = NoteSelection(
             folder=folder,
             tag=tag,
@@ -215,6 +224,7 @@ def list_(
             newest=newest,
             lacks_links_to=linked if is_without_link else None,
             oldest=oldest,
+            linked_from=linking if source else None,
         )
         found = notes.catalog.list_notes(wanted)[:limit]
     lines = []

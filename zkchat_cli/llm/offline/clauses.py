@@ -16,13 +16,19 @@ _CLAUSE_BEGIN = compile_filled(
 _ABOUT = compile_filled(r"(?:{about}|{mention}) ")
 _FOLDER_NAME = lazy_pattern(r"[^\W\d_a-zà-ÿ]\w")
 _RELATIVE = lazy_pattern(r"(?:that|which|die|qui|que) ")
+_WITH = lazy_pattern(
+    r"(?:with|mit|avec|con|com) (?:(?:an?|the|eine?[rmn]?|dem|der|une?|le|la|una?|el|uma?|o|a) )?"
+    r"(?P<value>(?!it|them|this|that|us|me\b)[^\W\d]\S*(?: [^\W\d]\S*)?)"
+)
 _BEING = lazy_pattern(
     r"(?:(?:that|which|die|qui|que|ne|n['’]|no|nao) ?)*(?:are|is|were|sind|ist|sont|est|son|es"
     r"|estan|esta|sao|e|estao)\b"
 )
 _SCOPE_WORD = compile_filled(
     r"(?:(?:{about}|{mention}|{link}|with|without|but|except|not|from|since|before|after|between|in"
-    r"|during|on|under|tagged|where|whose|rated|by|mit|ohne|aber|ausser|nicht|seit|vor|nach"
+    r"|during|on|under|tagged|where|whose|rated|scored|bewertet|notee?s?|valorad[oa]s|calificad[oa]s"
+    r"|puntuad[oa]s|avaliad[oa]s|classificad[oa]s|die mit"
+    r"|by|mit|ohne|aber|ausser|nicht|seit|vor|nach"
     r"|zwischen|im|am|aus|unter|von|vom|avec|sans|mais|sauf|depuis|avant|apres|entre|dans|en|du|de|ne|con"
     r"|sin|pero|excepto|salvo|desde|antes|despues|com|sem|mas|exceto|depois|em|na|no|nao|da|do|del|el"
     r"|today|yesterday|last|this|diese\w*|letzte\w*|linked|do not|does not|don['’]t|are not|have no"
@@ -58,8 +64,14 @@ def _read_restriction(text: str) -> dict[str, object] | None:
             fields = read_scope(rest)
             # "find bugs in python code" restricts no notes
             is_stray = fields.get("about") and not _ABOUT.match(bare_text(rest))
-            return None if is_stray else fields or None
+            return _read_companion(text) if is_stray else fields or None
     return None
+
+
+def _read_companion(text: str) -> dict[str, object] | None:
+    """Whom or what notes are with: "with Ana"; None for another clause."""
+    found = _WITH.fullmatch(bare_text(text))
+    return {"companion": text[found.start("value") : found.end("value")]} if found else None
 
 
 def suits_noun(fields: Mapping[str, object], groups: Mapping[str, str]) -> bool:

@@ -43,6 +43,7 @@ TRIGGERS = (
 _OPENING = (
     r"(?:with|without|but|except|that|which|who|not|from|tagged|mit|ohne"
     r"|aber|ausser|die|aus|avec|sans|sauf|mais|qui|con|sin|pero|excepto|que|com|sem|mas|exceto|rated"
+    r"|scored|bewertet|notee?s?|valorad[oa]s|calificad[oa]s|puntuad[oa]s|avaliad[oa]s"
     r"|where|i have|i haven|i (?=\w+$)|i (?=\w+ in )|ich|je|j['’]ai|about|due|older|\#)"
 )
 COUNTED_KINDS = family(
@@ -88,6 +89,62 @@ LATEST = family(
     " reciente recente antig vie velh nov nuev",
     rf"{_ONE}{_ORDER} {_ENTRY}{_NEXT_TO}",
     rf"{_ONE}{_ENTRY} (?:la |le |el |o |a )?{_ORDER}{_NEXT_TO}",
+    may_be_lookup=True,
+)
+# What is due: "tasks due this week", "was ist morgen fällig?"
+_SHOWN = r"(?:(?:{show}|which|what|welche|quelles?|que|quais|cuales) )?(?:(?:{all}|{the}|open) )*"
+_IS = r"(?:(?:that|which|die|qui|que) )?(?:(?:are|is|sind|ist|sont|est|son|estan|sao|estao) )?"
+_DUE_WORDS = (
+    r"(?:due|fallig|dues?|a (?:faire|rendre)|vencen?|vencem?|para entregar|a vencer|for|fur|pour"
+    r"|para)(?: (?:by|bis|pour|para|on|am))?"
+)
+DUE = family(
+    "list",
+    "due fallig dues rendre faire vence for fur pour para until bis jusqu hasta ate echeance with",
+    rf"{_SHOWN}{_TASKS} {_IS}{_DUE_WORDS} (?P<due>.+)",
+    rf"{_SHOWN}{_TASKS} {_IS}(?P<due>(?:until|by|bis|jusqu['’]a|hasta|ate) .+)",
+    rf"{_SHOWN}{_TASKS} {_IS}(?P<due>.+) (?:fallig|zu erledigen)(?: sind)?",
+    rf"{_SHOWN}fallige[nr]? {_TASKS}(?: (?:fur )?(?P<due>.+))?",
+    rf"{_SHOWN}(?:due )?{_TASKS} (?:with (?:an? )?(?:due dates?|deadlines?)"
+    r"|mit (?:einem |einer )?(?:falligkeits?datum|frist|termin|falligkeit)"
+    r"|avec (?:une )?(?:echeance|date limite)|con (?:fecha (?:limite|de vencimiento)|plazo)"
+    r"|com (?:prazo|data limite|vencimento))",
+    r"(?:what|which)(?:['’]s| is| are)(?: still)? due (?P<due>.+)",
+    r"was ist (?:noch )?(?P<due>.+) fallig|was ist (?:noch )?fallig (?P<due2>.+)",
+    r"qu['’]est[- ]ce qui est (?:du|a rendre|a faire) (?:pour )?(?P<due>.+)",
+    r"(?:que|o que) (?:vence|hay que (?:hacer|entregar)|tengo que entregar|tenho que entregar"
+    r"|preciso entregar) (?:para )?(?P<due>.+)",
+    what="due tasks",
+)
+_LATE = (
+    r"(?:overdue|past due|late|uberfallig\w*|en retard|vencid[oa]s?|atrasad[oa]s?|retrasad[oa]s?)"
+)
+OVERDUE = family(
+    "list",
+    "overdue past late uberfallig retard vencid atrasad retrasad",
+    rf"{_SHOWN}{_LATE} {_TASKS}",
+    rf"{_SHOWN}{_TASKS} {_IS}{_LATE}(?: sind)?",
+    rf"(?:what|was|qu['’]est[- ]ce qui|que|o que)(?:['’]s)? {_IS}{_LATE}",
+    what="due tasks",
+    is_overdue=True,
+)
+# Who was there: "which meetings did Ana attend?"
+_WHO = r"(?P<companion>[^\W\d]\S*(?: [^\W\d]\S*)?)"
+ATTENDED = family(
+    "list",
+    "attend join part particip was at with teil teilgenommen dabei anwesend assist asist estuvo"
+    " esteve war hat",
+    rf"(?:which|what) {_NOUN} (?:did|has|have) {_WHO} (?:attend(?:ed)?|join(?:ed)?|take part in"
+    r"|taken part in|participated? in|come to|go to)",
+    rf"(?:which|what) {_NOUN} (?:was|were) {_WHO} (?:at|in|present at|part of)",
+    rf"{_LISTED}?{_NOUN} (?:that )?{_WHO} (?:attended|joined|took part in|participated in)",
+    rf"{_LISTED}?{_NOUN} (?:that were |were )?attended by {_WHO}",
+    rf"(?:an|bei|in) welche[nrm]? {_NOUN} (?:hat|war|nahm|haben|waren) {_WHO}"
+    r" (?:teilgenommen|dabei|teil|anwesend|mitgemacht)",
+    rf"a quelles? {_NOUN} (?:a|est|ont) (?:participe|assiste|venue?) {_WHO}",
+    rf"a quelles? {_NOUN} {_WHO} (?:a|ont)(?:[- ]t[- ](?:il|elle))? (?:participe|assiste)",
+    rf"(?:a|en) (?:que|cuales) {_NOUN} (?:asistio|participo|estuvo|fue|ha asistido) {_WHO}",
+    rf"(?:de|em|a) (?:que|quais) {_NOUN} (?:[oa] )?{_WHO} (?:participou|esteve|foi|compareceu)",
     may_be_lookup=True,
 )
 # Tasks without the word

@@ -8,12 +8,20 @@ from typing import Any, NamedTuple
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.kind_names import JOURNAL, KINDS
-from zkchat_cli.llm.offline.note_lists import KIND_PROPERTIES, list_arguments
+from zkchat_cli.llm.offline.note_descriptions import list_arguments
+from zkchat_cli.llm.offline.note_lists import KIND_PROPERTIES
 from zkchat_cli.llm.offline.note_states import (
     NamedState,
     is_done,
     means_done,
     same_words,
+)
+from zkchat_cli.llm.offline.property_survey import (
+    answer_without_property,
+    asks_for_names,
+    names_call,
+    with_names,
+    with_property,
 )
 from zkchat_cli.llm.offline.quotes import comparable_words
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, RequestHandler
@@ -55,8 +63,10 @@ def needs_vault(request: NoteRequest) -> bool:
     """Whether only the vault tells which notes are meant."""
     if request.what:
         return False
-    return _is_state_alone(request) or bool(
-        request.noun or request.state or request.lacks or _subject_as_noun(request)
+    return (
+        _is_state_alone(request)
+        or bool(request.noun or request.state or request.lacks or _subject_as_noun(request))
+        or asks_for_names(request)
     )
 
 
@@ -71,7 +81,7 @@ def _subject_as_noun(request: NoteRequest) -> str:
     """The subject of a request that may as well be a kind of notes: "table of my books"."""
     is_kind = request.kind == "table" or (request.kind == "list" and request.may_be_lookup)
     is_word = bool(request.about) and len(request.about.split()) == 1
-    has_more = request.tag or request.folder or request.property or request.note
+    has_more = request.tag or request.folder or request.note
     return request.about if is_kind and is_word and not has_more else ""
 
 
@@ -90,6 +100,8 @@ def with_kinds(handler: RequestHandler) -> RequestHandler:
         request: NoteRequest, turn: AskedTurn, similarities: Similarities | None
     ) -> OfflineAnswer | None:
         surveyed = _survey(request, turn)
+        if surveyed.missing:
+            return answer_without_property(surveyed.missing, surveyed.turn)
         if surveyed.request is None:
             return None
         return handler.answer(surveyed.request, surveyed.turn, similarities)
@@ -99,12 +111,14 @@ def with_kinds(handler: RequestHandler) -> RequestHandler:
 
 class _Survey(NamedTuple):
     """The calls that are still needed to know what notes are meant; or the request in the vault's
-    words, None if it has no such notes, and the turn without those calls.
+    words, None if it has no such notes, and the turn without those calls. `missing` is a property
+    that none of the notes has.
     """
 
     calls: Sequence[WantedCall]
     request: NoteRequest | None
     turn: AskedTurn
+    missing: str = ""
 
 
 def _survey(request: NoteRequest, turn: AskedTurn) -> _Survey:
@@ -122,9 +136,32 @@ def _survey(request: NoteRequest, turn: AskedTurn) -> _Survey:
     if kind is None and (request.noun or subject):
         return _Survey((), request if subject else None, rest)
     about = "" if subject else request.about
-    wanted = _with_kind(request._replace(noun="", about=about), kind)
+    wanted = _with_kind(request._replace(noun="", about=about, may_be_lookup=False), kind)
+    named = _survey_names(wanted, kind, rest)
+    if named.request is None:
+        return named
+    return _survey_state(named.request, kind, made, named.turn)
+
+
+def _survey_names(request: NoteRequest, kind: NoteKind | None, turn: AskedTurn) -> _Survey:
+    """The request with the names that the notes of the kind have for its properties."""
+    if not asks_for_names(request):
+        return _Survey((), request, turn)
+    named = turn.calls_of(LIST_TOOL)[:1]
+    if not named:
+        call = names_call(list_arguments(_with_kind(NoteRequest(), kind)))
+        return _Survey((call,), None, turn)
+    found = with_names(request, list(named[0].data.get("notes", {})))
+    wanted = None if found.missing else found.request
+    return _Survey((), wanted, turn.after_calls(), found.missing)
+
+
+def _survey_state(
+    wanted: NoteRequest, kind: NoteKind | None, made: Sequence[FinishedCall], rest: AskedTurn
+) -> _Survey:
+    """The request with the property, tag or word for its state."""
     if not (wanted.state or wanted.lacks):
-        return _Survey((), wanted._replace(may_be_lookup=False), rest)
+        return _Survey((), wanted, rest)
     sample = WantedCall(LIST_TOOL, _sample_arguments(kind))
     sampled = rest.calls_of(LIST_TOOL)[:1]
     if not sampled:
@@ -218,7 +255,7 @@ def _with_kind(request: NoteRequest, kind: NoteKind | None, sign: str = "") -> N
         case "folder" if not request.folder:
             return request._replace(folder=value)
         case "property":
-            return _with_property(request, value)
+            return with_property(request, value)
     # A second folder cannot be asked for: its name is one of the words then
     return request._replace(about=f"{request.about} {value}".strip())
 
@@ -256,12 +293,12 @@ def _with_state(
             each for each in sorted(values[name]) if _is_value(each, wanted, any_form=done is None)
         ]
         if fitting:
-            return _with_property(request, f"{sign}{name}: {' | '.join(fitting)}")
+            return with_property(request, f"{sign}{name}: {' | '.join(fitting)}")
     if done is not None:
         return _with_progress(request, values, done=done)
     for name in values:
         if name in wanted:
-            return _with_property(request, f"{sign}{name}")
+            return with_property(request, f"{sign}{name}")
     kind = _find_kind(_names_of_kind(state.value), made)
     return _with_kind(request, kind, sign) if kind else None
 
@@ -274,11 +311,6 @@ def _is_value(written: str, wanted: Iterable[str], *, any_form: bool) -> bool:
     return any(_comparable(bare) == _comparable(word) for word in wanted)
 
 
-def _with_property(request: NoteRequest, value: str) -> NoteRequest:
-    """The request with one more property."""
-    return request._replace(property="; ".join(filter(None, (request.property, value))))
-
-
 def _with_progress(
     request: NoteRequest, values: Mapping[str, set[str]], *, done: bool
 ) -> NoteRequest | None:
@@ -289,7 +321,7 @@ def _with_progress(
         fitting = [each for each in sorted(values[name]) if means_done([each])]
         if fitting:
             sign = "" if done else "-"
-            return _with_property(request, f"{sign}{name}: {' | '.join(fitting)}")
+            return with_property(request, f"{sign}{name}: {' | '.join(fitting)}")
     return None
 
 
@@ -302,14 +334,14 @@ def _without(
     """The notes without a property, a tag or, if there is none of that name, a word."""
     if bare_text(lacks) in STATE_PROPERTIES:
         for name in sorted(STATE_PROPERTIES & values.keys()):
-            return _with_property(request, f"-{name}")
+            return with_property(request, f"-{name}")
     wanted = [word for word in words.terms(bare_text(lacks)) if word not in words.STOPWORDS]
     for word in wanted:
         names = same_words(word)
         for name in values:
             is_named = _comparable(name) & _comparable(word) or bare_text(name) in names
             if is_named:
-                return _with_property(request, f"-{name}")
+                return with_property(request, f"-{name}")
     kind = _find_kind(_names_of_kind(lacks.removeprefix("#")), made)
     if kind:
         return _with_kind(request, kind, "-")

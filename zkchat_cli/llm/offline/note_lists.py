@@ -1,10 +1,9 @@
 """Answers to requests for a list or a count of notes."""
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from zkchat_cli.llm.offline.answer import (
     EXCERPTS,
@@ -13,7 +12,14 @@ from zkchat_cli.llm.offline.answer import (
     format_quotes,
 )
 from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn, FinishedCall
-from zkchat_cli.llm.offline.quotes import QuoteSource, comparable_words, find_quotes
+from zkchat_cli.llm.offline.line_lists import answer_with_lines, next_line_calls
+from zkchat_cli.llm.offline.note_descriptions import (
+    count_of_notes,
+    describe_notes,
+    format_rest,
+    list_arguments,
+)
+from zkchat_cli.llm.offline.quotes import QuoteSource, comparable_words
 from zkchat_cli.llm.offline.request_handler import (
     LIST_TOOL,
     RequestHandler,
@@ -25,17 +31,13 @@ from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
 from zkchat_cli.text.answer_phrases import PHRASES, language_for
-from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
+from zkchat_cli.text.note_phrases import note_phrases
 
 # Notes in an answer: with their sources they fit a screen of 24 rows
 MOST_SHOWN = 6
 # Notes of a time, with a sentence of each
 MOST_QUOTED = 5
 LONGEST_KEY_LINE = 120
-MOST_NAMES = 20
-# What is listed instead of notes, and tasks in an answer
-TASKS = ("open tasks", "done tasks")
-MOST_TASKS = 8
 # Notes below a count
 MOST_COUNTED = 5
 # Notes with a name in their titles, tags or folders, so that it is a kind of note
@@ -51,103 +53,6 @@ class ListedNote(NamedTuple):
     day: str
     excerpt: QuoteSource | None
     properties: Mapping[str, str] = {}
-
-
-def list_arguments(request: NoteRequest) -> dict[str, Any]:
-    """The arguments of the list tool for a request, without those that are empty."""
-    arguments: dict[str, Any] = {
-        "folder": request.folder,
-        "tag": request.tag,
-        "since": request.dates,
-        "until": request.dates,
-        "about": _words_with_excluded(request),
-        "property": request.property,
-        "links_to": request.note or _excluded_link(request),
-    }
-    if request.newest or request.dates:
-        arguments["order"] = "newest"
-    if request.oldest:
-        arguments["order"] = "oldest"
-    return {name: value for name, value in arguments.items() if value}
-
-
-def _words_with_excluded(request: NoteRequest) -> str:
-    """The subject of a request, and with a minus what the notes are not about."""
-    excluded = request.excluded.replace('"', "")
-    if " " in excluded:
-        excluded = f'"{excluded}"'
-    return f"{request.about} -{excluded}".strip() if excluded else request.about
-
-
-def _excluded_link(request: NoteRequest) -> str:
-    """With a minus, the note that is not linked to; only that for notes without links."""
-    return f"-{request.unlinked.removeprefix('-')}" if request.unlinked else ""
-
-
-def list_command(request: NoteRequest) -> str:
-    """The command that lists all notes of a request."""
-    arguments = list_arguments(request)
-    order = arguments.pop("order", "")
-    command = ["zkchat", "vault", "list"]
-    for name, value in arguments.items():
-        option = f"--{name.replace('_', '-')}"
-        # "-done" would be read as an option
-        is_negative = str(value).startswith("-")
-        command += [f"{option}={value}"] if is_negative else [option, str(value)]
-    if order:
-        command.append(f"--{order}")
-    return shlex.join(command)
-
-
-def describe_notes(request: NoteRequest, phrases: NotePhrases) -> str:
-    """What notes are wanted, as the rest of "12 notes": "about bees with #garden"."""
-    parts: list[str] = []
-    if request.about:
-        parts.append(phrases.about.format(value=plain_name(request.about)))
-    parts += [_describe_tag(tag, phrases) for tag in request.tag.split()]
-    for each in filter(None, request.property.split("; ")):
-        named = plain_name(each.removeprefix("-"))
-        phrase = phrases.lacking if each.startswith("-") else phrases.having
-        parts.append(phrase.format(value=named))
-    if request.folder:
-        named = plain_name(request.folder.removeprefix("-").rstrip("/"))
-        is_outside = request.folder.startswith("-")
-        phrase = phrases.outside_folder if is_outside else phrases.in_folder
-        parts.append(phrase.format(value=named))
-    if request.note:
-        parts.append(phrases.linking_to.format(value=plain_name(request.note)))
-    if request.unlinked == "-":
-        parts.append(phrases.without_links)
-    elif request.unlinked:
-        parts.append(phrases.not_linking_to.format(value=plain_name(request.unlinked)))
-    if request.excluded:
-        phrase = phrases.but_not_about if parts else phrases.not_about
-        parts.append(phrase.format(value=plain_name(request.excluded)))
-    if request.dates:
-        parts.append(f", {plain_name(request.dates)}")
-    return " ".join(parts).replace(" ,", ",")
-
-
-def _describe_tag(tag: str, phrases: NotePhrases) -> str:
-    """`with #garden`, and for "-garden" and "-" that notes are without it, or without any."""
-    name = plain_name(tag.removeprefix("-"))
-    if not tag.startswith("-"):
-        return phrases.having.format(value=f"#{name}")
-    return phrases.lacking.format(value=f"#{name}") if name else phrases.untagged
-
-
-def count_of_notes(total: int, request: NoteRequest, phrases: NotePhrases) -> str:
-    """`12 notes about bees`."""
-    described = f"{phrases.notes(total)} {describe_notes(request, phrases)}"
-    return described.strip().replace(" ,", ",")
-
-
-def format_rest(left: int, request: NoteRequest, phrases: NotePhrases) -> str:
-    """That there are more notes, and the command that lists them all; empty if there are none."""
-    if left <= 0:
-        return ""
-    command = f"`{list_command(request)}`"
-    return f"\n{phrases.and_more_by.format(count=phrases.number(left), command=command)}\n"
 
 
 def listed_notes(call: FinishedCall) -> list[ListedNote]:
@@ -204,19 +109,6 @@ def suits_notes(request: NoteRequest, listed: FinishedCall) -> bool:
     return bool(wanted) and count >= FEWEST_OF_A_KIND
 
 
-def _calls_instead_of_notes(
-    request: NoteRequest, lists: Sequence[FinishedCall], page: int
-) -> list[WantedCall]:
-    """The list of tags, folders or tasks; tasks of what is no folder are those about it."""
-    if request.what not in TASKS:
-        return [] if lists else [WantedCall(LIST_TOOL, {"show": request.what})]
-    if not lists:
-        return [WantedCall(LIST_TOOL, _task_arguments(request, page))]
-    if lists[-1].error and request.is_guess and len(lists) == 1:
-        return [WantedCall(LIST_TOOL, _task_arguments(_folder_as_name(request), page))]
-    return []
-
-
 def next_list_calls(request: NoteRequest, turn: AskedTurn, page: int = 0) -> list[WantedCall]:
     """The list; for a folder that does not exist the list about its name, and for a subject that no
     note has a search by meaning.
@@ -224,7 +116,7 @@ def next_list_calls(request: NoteRequest, turn: AskedTurn, page: int = 0) -> lis
     lists = turn.calls_of(LIST_TOOL)
     arguments = list_arguments(request)
     if request.what:
-        return _calls_instead_of_notes(request, lists, page)
+        return next_line_calls(request, lists, page)
     size = _page_size(request)
     arguments |= {"limit": size, "excerpts": size}
     if request.may_be_lookup:
@@ -260,7 +152,7 @@ def answer_with_list(
     if last.error:
         return explain_error(lists[0], phrases)
     if request.what:
-        return _answer_instead_of_notes(request, turn, page)
+        return answer_with_lines(request, turn, page)
     if request.is_guess and "about" in last.arguments and not request.about:
         request = request._replace(folder="", about=request.folder)
     total = int(last.data.get("total", 0))
@@ -270,63 +162,6 @@ def answer_with_list(
         notes = count_of_notes(total, request, phrases)
         return OfflineAnswer(f"{phrases.total_of.format(notes=notes)}\n", "answer")
     return _format_list(request, turn, total, offset_of_turn(request, page))
-
-
-def _answer_instead_of_notes(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer:
-    """The tags, folders or tasks."""
-    if request.what in TASKS:
-        return _answer_with_tasks(request, turn, page)
-    phrases = note_phrases(turn.asked, turn.texts)
-    return _answer_with_names(request.what, turn.calls_of(LIST_TOOL)[-1], phrases)
-
-
-def _folder_as_name(request: NoteRequest) -> NoteRequest:
-    """The request if "in the inbox" names a note, because there is no such folder."""
-    return request._replace(folder="", about=f"{request.about} {request.folder}".strip())
-
-
-def _task_arguments(request: NoteRequest, page: int) -> dict[str, Any]:
-    """The arguments of the list tool for tasks, those of the newest notes first."""
-    arguments = list_arguments(request) | {"show": request.what, "limit": MOST_TASKS}
-    arguments.setdefault("order", "newest")
-    return arguments | ({"offset": page * MOST_TASKS} if page else {})
-
-
-def _answer_with_tasks(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer:
-    """The tasks as the notes have them, with how many there are."""
-    lists = turn.calls_of(LIST_TOOL)
-    listed = lists[-1]
-    if len(lists) > 1:
-        request = _folder_as_name(request)
-    phrases = note_phrases(turn.asked, turn.texts)
-    is_open = request.what == "open tasks"
-    wanted = describe_notes(request, phrases)
-    total = int(listed.data.get("total", 0))
-    if not total:
-        said = phrases.no_open_tasks if is_open else phrases.no_done_tasks
-        return OfflineAnswer(f"{_tidy(said.format(wanted=wanted))}\n", "nothing")
-    said = phrases.open_tasks if is_open else phrases.done_tasks
-    notes = phrases.notes(int(listed.data.get("notes", 0)))
-    head = _tidy(said.format(wanted=wanted, count=phrases.number(total), notes=notes))
-    lines = [_task_line(excerpt) for excerpt in listed.excerpts]
-    left = total - page * MOST_TASKS - len(lines)
-    rest = phrases.and_more_asked.format(count=phrases.number(left)) if left > 0 else ""
-    rest = f"\n{rest}\n" if rest else ""
-    return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")
-
-
-def _task_line(excerpt: QuoteSource) -> str:
-    """A task, with the name of its note."""
-    quotes = find_quotes([excerpt], words.detect_languages([excerpt.text]))[:1]
-    title = plain_name(excerpt.title)
-    return f"- {title}: {format_quotes(quotes)}" if quotes else f"- {title} [{excerpt.source}]\n"
-
-
-def _tidy(text: str) -> str:
-    """A sentence without the space that an empty slot leaves before its mark."""
-    for mark in (".", ",", ":"):
-        text = text.replace(f" {mark}", mark)
-    return text
 
 
 def _format_list(request: NoteRequest, turn: AskedTurn, total: int, before: int) -> OfflineAnswer:
@@ -376,25 +211,6 @@ def _answer_without_notes(request: NoteRequest, turn: AskedTurn) -> OfflineAnswe
     nearest = [ListedNote(each.title, "", each) for each in list(near.values())[:3]]
     lines = "".join(f"- {format_note(note)}\n" for note in nearest)
     return OfflineAnswer(f"{missing}{phrases.nearest}\n\n{lines}", "most_likely")
-
-
-def _answer_with_names(what: str, call: FinishedCall, phrases: NotePhrases) -> OfflineAnswer:
-    """The tags or folders, with how many notes have each."""
-    counts: Mapping[str, int] = call.data.get("notes", {})
-    total = int(call.data.get("total", 0))
-    is_tags = what == "tags"
-    if not total:
-        return OfflineAnswer(f"{phrases.no_tags if is_tags else phrases.no_folders}\n", "nothing")
-    mark = "#" if is_tags else ""
-    names = [
-        f"{mark}{plain_name(name) or phrases.top_folder} ({phrases.number(count)})"
-        for name, count in list(counts.items())[:MOST_NAMES]
-    ]
-    if total > len(names):
-        names.append(phrases.and_more.format(count=phrases.number(total - len(names))))
-    head = phrases.tags if is_tags else phrases.folders
-    said = head.format(count=phrases.number(total), names=", ".join(names))
-    return OfflineAnswer(f"{said}\n", "answer")
 
 
 LIST = RequestHandler(frozenset((LIST_TOOL,)), next_list_calls, answer_with_list)

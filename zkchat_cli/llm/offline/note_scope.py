@@ -6,8 +6,10 @@ from datetime import date
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline.negations import split_negation
+from zkchat_cli.llm.offline.property_values import take_value
 from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
 from zkchat_cli.text.dates import NamedPeriod, find_period
+from zkchat_cli.text.due_dates import find_due_period
 from zkchat_cli.text.patterns import lazy_pattern
 
 
@@ -181,7 +183,11 @@ def _join_tags(wanted: dict[str, object], others: dict[str, object]) -> dict[str
 
 
 def _take_fields(text: str, found: dict[str, object]) -> str:
-    """Put what `_FIELDS` finds into `found`; the text without it."""
+    """Put what `_FIELDS` finds into `found`, and a comparison; the text without it."""
+    compared = take_value(text)
+    if compared:
+        found["property"] = compared.property
+        text = compared.rest
     for field in _FIELDS:
         match = field.pattern.search(bare_text(text))
         if match is None or field.name in found:
@@ -237,6 +243,11 @@ def _take_dates(text: str, found: dict[str, object]) -> str:
 def read_dates(text: str) -> NamedPeriod | None:
     """The words of a date in a text, and the text without them."""
     return find_period(text, _ANY_DAY)
+
+
+def is_due_date(text: str) -> bool:
+    """Whether a text says when something is due: "next week"."""
+    return find_due_period(text, _ANY_DAY) is not None
 
 
 def has_date(text: str) -> bool:

@@ -2,12 +2,8 @@
 
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn
-from zkchat_cli.llm.offline.note_lists import (
-    count_of_notes,
-    format_note,
-    list_arguments,
-    listed_notes,
-)
+from zkchat_cli.llm.offline.note_descriptions import count_of_notes, list_arguments
+from zkchat_cli.llm.offline.note_lists import format_note, listed_notes
 from zkchat_cli.llm.offline.outlines import answer_with_outline
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, RequestHandler, explain_error
 from zkchat_cli.llm.offline.requests import NoteRequest

@@ -10,7 +10,14 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from zkchat_cli.llm.offline import kind_patterns, list_patterns, question_patterns
+from zkchat_cli.llm.offline import (
+    amount_patterns,
+    kind_patterns,
+    link_patterns,
+    list_patterns,
+    question_patterns,
+)
+from zkchat_cli.llm.offline.amount_units import complete_amount
 from zkchat_cli.llm.offline.clauses import read_clause, suits_noun
 from zkchat_cli.llm.offline.message_frame import (
     spell_out,
@@ -22,21 +29,20 @@ from zkchat_cli.llm.offline.note_scope import (
     NAMED_NOTE,
     PUNCTUATION,
     clean_subject,
+    is_due_date,
     read_scope,
 )
 from zkchat_cli.llm.offline.note_states import DONE
 from zkchat_cli.llm.offline.one_note import is_for_one
 from zkchat_cli.llm.offline.request_slots import (
-    FRAME_VOCABULARY,
     NUMBERS,
     RequestPattern,
     bare_text,
     compile_filled,
 )
+from zkchat_cli.llm.offline.typos import COMMON_WORDS, correct_frame
 from zkchat_cli.models.reports import RequestKind
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
-from zkchat_cli.text.words import stopwords
 
 # A longer message is a pasted text
 LONGEST_REQUEST = 300
@@ -44,12 +50,6 @@ LONGEST_REQUEST = 300
 LONGEST_SUBJECT = 6
 # Words that may name a subject without "about" before it
 LONGEST_NAME = 2
-# Words at the beginning that may be mistyped words of a frame
-FRAME_WORDS = 6
-# Shorter words have too many neighbours to be corrected
-SHORTEST_TYPO = 4
-# In a shorter one only two swapped letters count
-SHORTEST_SWAPPED = 3
 Direction = Literal["to", "from", "between", ""]
 
 
@@ -85,6 +85,14 @@ class NoteRequest(NamedTuple):
     lacks: str = ""
     # What they do not say, and the note that they do not link to; "-": they link to none
     excluded: str = ""
+    # Whom or what they are with, "meetings with Ana": the value of a property, or a word
+    companion: str = ""
+    is_orphan: bool = False
+    is_overdue: bool = False
+    # "sum" or "average" of an amount ("km", "rating"), and what was done to reach it ("run")
+    measure: str = ""
+    amount: str = ""
+    activity: str = ""
     unlinked: str = ""
     # Which of the listed notes is wanted, from 1; 0 for all
     pick: int = 0
@@ -99,10 +107,21 @@ class NoteRequest(NamedTuple):
 FAMILIES = (
     *question_patterns.UNABLE,
     question_patterns.MORE,
+    amount_patterns.AVERAGE,
+    amount_patterns.TOTAL,
+    amount_patterns.DONE,
+    amount_patterns.OF_NOTES,
+    kind_patterns.DUE,
+    kind_patterns.OVERDUE,
     kind_patterns.TO_DO,
     kind_patterns.LATEST,
+    kind_patterns.ATTENDED,
     list_patterns.TABLE,
     list_patterns.COUNT,
+    link_patterns.ORPHANS,
+    link_patterns.COUNTED_ORPHANS,
+    link_patterns.BROKEN,
+    link_patterns.COUNTED_BROKEN,
     list_patterns.LINKS_BETWEEN,
     list_patterns.LINKS,
     list_patterns.LINKS_FROM,
@@ -129,7 +148,7 @@ def parse_request(message: str) -> NoteRequest:
     written = spell_out(text)
     found = _match_frames(written)
     if found is None:
-        corrected = _correct_frame(written)
+        corrected = correct_frame(written)
         found = _match_frames(corrected) if corrected != written else None
     return found or _read_choice(written) or as_look_up(text)
 
@@ -149,7 +168,7 @@ def _read_choice(text: str) -> NoteRequest | None:
     # "thé" is a word of its own, "the" is not
     if any(
         _PRONOUN.fullmatch(bare_text(each))
-        or each.lower() in _COMMON_WORDS
+        or each.lower() in COMMON_WORDS
         or bare_text(each) in _WORDS_OF_IDIOMS
         for each in cleaned
     ):
@@ -205,7 +224,9 @@ def _read_fields(pattern: RequestPattern, groups: dict[str, str]) -> dict[str, o
         return None
     fields |= clause
     fields |= _read_words(groups)
-    is_common = bare_text(str(fields.get("noun", ""))) in _COMMON_WORDS
+    is_common = bare_text(str(fields.get("noun", ""))) in COMMON_WORDS
+    if "measure" in fields and not complete_amount(fields, groups):
+        return None
     if is_common or not suits_noun(fields, groups):
         return None
     return fields | _read_tasks(fields, groups)
@@ -225,6 +246,8 @@ def _read_scopes(pattern: RequestPattern, groups: Mapping[str, str]) -> dict[str
     for name in ("scope", "dates", "when"):
         if name in groups:
             fields |= read_scope(groups[name], columns=pattern.kind == "table")
+    if "due" in groups:
+        fields["dates"] = groups["due"].strip(PUNCTUATION)
     if pattern.kind == "outline" and "scope" in groups and not fields:
         # Words such as "all" and "notes" restrict nothing, but a note may be called so
         fields = {"note": groups["scope"].strip(PUNCTUATION), "is_guess": True}
@@ -240,6 +263,8 @@ def _read_tasks(fields: Mapping[str, object], groups: Mapping[str, str]) -> dict
     """
     if "tasks" not in groups:
         return {}
+    if fields.get("what"):
+        return {}
     is_done = bare_text(str(fields.get("state", ""))) in DONE and not fields.get("is_negated")
     what = "done tasks" if is_done else "open tasks"
     return {"what": what, "state": "", "is_negated": False, "newest": False, "may_be_lookup": False}
@@ -250,6 +275,8 @@ def _suits_groups(fields: Mapping[str, object], groups: Mapping[str, str]) -> bo
     not long.
     """
     about = str(fields.get("about", ""))
+    if "due" in groups and not is_due_date(groups["due"]):
+        return False
     if ("dates" in groups or "when" in groups) and "dates" not in fields:
         return False
     # "What did I do on Monday?" wants its notes, "what did I do about the roof on Monday?" does not
@@ -310,7 +337,7 @@ def _name_of_note(text: str) -> str:
 
 
 # Groups that are read in other places, or only say that they are there
-_READ_ELSEWHERE = ("scope", "dates", "when", "without", "clause", "tasks", "listed")
+_READ_ELSEWHERE = ("scope", "dates", "when", "without", "clause", "tasks", "listed", "far", "due")
 _SUBJECTS = ("about", "note", "other", "left", "right")
 _PRONOUN = lazy_pattern(
     r"it|its|this|that|these|those|them|they|he|she|him|her|there|here|you|we|i|both|one|so|up"
@@ -345,42 +372,3 @@ _WORDS_OF_IDIOMS = frozenset(
     "sooner later more less mehr weniger fruher spater tot tard plus moins tarde temprano mas menos"
     " mais cedo".split()
 )
-_COMMON_WORDS = frozenset(
-    bare_text(word)
-    for language in (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE)
-    for word in stopwords(language)
-)
-"""Words in any sentence: "cuánto" is not "cuándo" mistyped, and "now or never?" no choice."""
-
-
-def _correct_frame(text: str) -> str:
-    """A message with the mistyped words of its frame corrected: "lsit al notes"."""
-    words = text.split()
-    for position, word in enumerate(words[:FRAME_WORDS]):
-        bare = bare_text(word.strip(PUNCTUATION))
-        if len(bare) < SHORTEST_SWAPPED or bare in FRAME_VOCABULARY or bare in _COMMON_WORDS:
-            continue
-        near = [known for known in FRAME_VOCABULARY if is_typo(bare, known)]
-        if near:
-            words[position] = near[0]
-    return " ".join(words)
-
-
-def is_typo(typed: str, known: str) -> bool:
-    """Whether one slip of the fingers makes a word of another: two letters swapped or, in a word of
-    five letters and more, one that is wrong, missing or too many.
-    """
-    # "outlined" is not "outline" mistyped
-    if typed.startswith(known) or known.startswith(typed):
-        return False
-    start = 0
-    while typed[start] == known[start]:
-        start += 1
-    rest = typed[start:]
-    other = known[start:]
-    if len(rest) == len(other) and rest[:2] == other[1::-1] and rest[2:] == other[2:]:
-        return True
-    # The first letter is seldom wrong
-    if start == 0 or len(known) <= SHORTEST_TYPO:
-        return False
-    return rest[1:] == other[1:] or rest[1:] == other or rest == other[1:]

@@ -9,6 +9,7 @@ from collections.abc import Generator, Sequence, Set
 
 from zkchat_cli.events import TextDelta
 from zkchat_cli.llm.base import Delta, Request, StreamFinished
+from zkchat_cli.llm.offline.amounts import AMOUNTS
 from zkchat_cli.llm.offline.answer import (
     OfflineAnswer,
     WantedCall,
@@ -80,7 +81,7 @@ def answer_request(
         return
     asked = _parse(request.messages, turn)
     tools = {tool.name for tool in request.tools}
-    handler = PICK if asked.pick else HANDLERS.get(asked.kind)
+    handler = _handler(asked)
     if handler and needs_vault(asked):
         handler = with_kinds(handler)
     if handler and handler.tools <= tools:
@@ -108,6 +109,13 @@ def answer_request(
         return
     answer = _look_up(asked, question, turn, similarities)
     yield from _deltas(_with_marks(answer, turn), asked.kind)
+
+
+def _handler(asked: NoteRequest) -> RequestHandler | None:
+    """What answers a kind of request; None for a look-up."""
+    if asked.measure:
+        return AMOUNTS
+    return PICK if asked.pick else HANDLERS.get(asked.kind)
 
 
 def _without_code(message: PromptMessage) -> PromptMessage:

@@ -13,12 +13,14 @@ from zkchat_cli.llm.offline.asked_turn import (
     FinishedCall,
     read_excerpts,
 )
-from zkchat_cli.llm.offline.note_lists import (
-    ListedNote,
+from zkchat_cli.llm.offline.note_descriptions import (
     count_of_notes,
-    format_note,
     format_rest,
     list_arguments,
+)
+from zkchat_cli.llm.offline.note_lists import (
+    ListedNote,
+    format_note,
     listed_notes,
     suits_notes,
 )

@@ -2,17 +2,25 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import MAX_SHOWN, ToolArgumentError, ToolOutput, declare_tool
+from zkchat_cli.tools.listed_lines import (
+    DUE_TASKS,
+    TASKS,
+    LineRequest,
+    describe_rest,
+    list_lines,
+    lists_lines,
+    locate_link,
+)
 from zkchat_cli.vault.catalog import NoteSelection
 from zkchat_cli.vault.index.values import NoteEntry
 from zkchat_cli.vault.links.wikilinks import note_name
 from zkchat_cli.vault.note_properties import read_properties
-from zkchat_cli.vault.note_tasks import find_tasks, has_words
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LISTED = 30
@@ -27,8 +35,7 @@ BEGINNING = 600
 # Sections of one note, each of a day, in an answer
 MOST_SECTIONS = 10
 ORDERS = ("path", "newest", "oldest")
-GROUPS = ("tags", "folders")
-TASKS = {"tasks": ("open", "done"), "open tasks": ("open",), "done tasks": ("done",)}
+GROUPS = ("tags", "folders", "property names")
 
 
 def list_zk_documents(
@@ -40,8 +47,13 @@ def list_zk_documents(
     about: Annotated[str, "words, in any form"] = "",
     property: Annotated[str, 'such as "status: open"'] = "",  # noqa: A002
     links_to: Annotated[str, "note"] = "",
+    linked_from: Annotated[str, "note; - for orphans"] = "",
     order: Annotated[str, "path, newest or oldest"] = "path",
-    show: Annotated[str, "properties; or tags or folders, to count them; or open tasks"] = "",
+    show: Annotated[
+        str,
+        "properties; or, instead of notes: tags, folders, open tasks, due tasks, broken links, "
+        "amounts of km",
+    ] = "",
     excerpts: Annotated[int, f"beginnings of so many, up to {MOST_BEGINNINGS}"] = 0,
     limit: Annotated[int, f"1 to {MOST_LISTED}, default {DEFAULT_LISTED}"] = DEFAULT_LISTED,
     offset: Annotated[int, "notes to skip"] = 0,
@@ -49,99 +61,69 @@ def list_zk_documents(
     """Count and list notes, by any of: folder, tag, dates, words, property, link; "-X": not X."""
     if order not in ORDERS:
         raise ToolArgumentError("list_zk_documents: order must be path, newest or oldest")
-    is_without_link = links_to.startswith("-")
-    target = links_to.removeprefix("-")
-    linked = vault.locate(target).path if target else ""
     wanted = NoteSelection(
         folder=folder,
         tag=tag,
-        since=since,
-        until=until,
-        # The words of a task are its own, and not those of its whole note
+        # The words and dates of tasks are their own, and not those of their whole notes
+        since="" if show == DUE_TASKS else since,
+        until="" if show == DUE_TASKS else until,
         about="" if show in TASKS else about,
         property=property,
-        links_to="" if is_without_link else linked,
         newest=order == "newest",
-        lacks_links_to=linked if is_without_link else None,
         oldest=order == "oldest",
     )
+    wanted = _with_links(vault, wanted, links_to, linked_from)
     found = vault.catalog.list_notes(wanted)
     if show in GROUPS:
-        return _count_names(show, found)
+        return _count_names(vault, show, found)
     begin = max(0, offset)
-    if show in TASKS:
-        tasks = _find_tasks(vault, found, TASKS[show], about)
-        return _list_tasks(vault, tasks, begin, min(max(limit, 1), MOST_LISTED))
-    shown = found[begin:][: min(max(limit, 1), MOST_LISTED)]
+    most = min(max(limit, 1), MOST_LISTED)
+    if lists_lines(show):
+        return list_lines(vault, found, LineRequest(show, about, since, until, begin, most))
+    shown = found[begin:][:most]
     names = [name.strip() for name in show.split(",") if name.strip()]
     dated = bool(wanted.newest or wanted.oldest or since or until)
     documents = [_describe(vault, entry, names, dated=dated) for entry in shown]
     return ToolOutput(
         chunks=_beginnings(vault, shown[: min(excerpts, MOST_BEGINNINGS)]),
         data={"total": len(found), "documents": documents},
-        note=_describe_rest(begin, len(shown), len(found)),
+        note=describe_rest(begin, len(shown), len(found)),
         outcome=f"{len(shown)} of {plural(len(found), 'note')}",
     )
 
 
-def _describe_rest(begin: int, shown: int, found: int) -> str:
-    """How to get the notes that are not shown; empty if there are none."""
-    if not shown:
-        return "No such note."
-    end = begin + shown
-    if end < found:
-        return f"{found - end} more: ask again with offset={end}, a folder or a tag."
-    return ""
+def _with_links(
+    vault: Vault, wanted: NoteSelection, links_to: str, linked_from: str
+) -> NoteSelection:
+    """The selection of notes that link to a note or, with a minus, do not, and of those that one
+    links to. Raises VaultError for a note that does not exist.
+    """
+    target = locate_link(vault, links_to)
+    if links_to.startswith("-"):
+        wanted = wanted._replace(lacks_links_to=target)
+    else:
+        wanted = wanted._replace(links_to=target)
+    if linked_from:
+        wanted = wanted._replace(linked_from=locate_link(vault, linked_from))
+    return wanted
 
 
-def _count_names(group: str, found: Iterable[NoteEntry]) -> ToolOutput:
-    """How many of the notes have each tag, or are in each folder."""
+def _count_names(vault: Vault, group: str, found: Iterable[NoteEntry]) -> ToolOutput:
+    """How many of the notes have each tag or property, or are in each folder."""
     counts: Counter[str] = Counter()
     for entry in found:
-        if group == "tags":
-            counts.update(entry.tags)
-        else:
-            counts[entry.path.rpartition("/")[0]] += 1
+        match group:
+            case "tags":
+                counts.update(entry.tags)
+            case "folders":
+                counts[entry.path.rpartition("/")[0]] += 1
+            case _:
+                counts.update(read_properties(vault.root, entry.path).keys())
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     shown = {truncate(name, MAX_SHOWN): count for name, count in ordered[:MOST_COUNTED]}
     return ToolOutput(
         data={"total": len(counts), "notes": shown},
         outcome=plural(len(counts), group.removesuffix("s")),
-    )
-
-
-class _FoundTask(NamedTuple):
-    """A task, and the path of its note."""
-
-    path: str
-    line: int
-
-
-def _find_tasks(
-    vault: Vault, notes: Iterable[NoteEntry], states: Sequence[str], about: str
-) -> list[_FoundTask]:
-    """The tasks of notes, in their order; those about something have its words, or their note is
-    named so.
-    """
-    found: list[_FoundTask] = []
-    for note in notes:
-        for task in find_tasks(vault.reader.read_if_there(note.path) or ""):
-            is_about = not about or has_words(f"{note.title} {task.text}", about)
-            if task.state in states and is_about:
-                found.append(_FoundTask(note.path, task.line))
-    return found
-
-
-def _list_tasks(vault: Vault, tasks: Sequence[_FoundTask], begin: int, limit: int) -> ToolOutput:
-    """The lines of the tasks as excerpts, and how many there are in how many notes."""
-    chunks: list[ContentChunk] = []
-    for task in tasks[begin : begin + limit]:
-        chunks += vault.reader.chunks(task.path, task.line, task.line)[:1]
-    return ToolOutput(
-        chunks=tuple(chunks),
-        data={"total": len(tasks), "notes": len({task.path for task in tasks})},
-        note=_describe_rest(begin, len(chunks), len(tasks)),
-        outcome=f"{len(chunks)} of {plural(len(tasks), 'task')}",
     )
 
 

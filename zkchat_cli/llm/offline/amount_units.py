@@ -1,0 +1,76 @@
+"""What amounts and their units are called, in English, German, French, Spanish and Portuguese."""
+
+from collections.abc import Mapping
+
+from zkchat_cli.llm.offline.property_names import is_common_name, same_names
+from zkchat_cli.llm.offline.request_slots import bare_text
+
+_UNITS = (
+    "km kms kilometre kilometres kilometer kilometers kilometern kilometro kilometros quilometro"
+    " quilometros distance distanz strecke distancia",
+    "mile miles mi meile meilen mille milles milla millas milha milhas",
+    "hour hours h hr hrs std stunde stunden heure heures hora horas",
+    "minute minutes min mins minuten minuto minutos",
+    "€ eur euro euros $ usd dollar dollars £ pound pounds chf franken r$ reais real money geld"
+    " argent dinero dinheiro",
+    "page pages seite seiten pagina paginas",
+    "kg kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes kilogramo kilogramos"
+    " quilos weight gewicht poids peso",
+    "step steps schritt schritte pas paso pasos passo passos",
+    "l litre litres liter litro litros",
+)
+UNITS = tuple(tuple(line.split()) for line in _UNITS)
+DISTANCE = UNITS[0]
+_SAME_ACTIVITIES = (
+    "run ran running runs jog jogged laufen lief liefen gelaufen laufe joggen gejoggt lauf course"
+    " couru courir cours footing correr corri corrimos corrido corrio correu corrida correndo",
+    "cycle cycled cycling bike biked ride rode geradelt radeln fahrrad velo pedale pedalee"
+    " pedaleado pedalei bici bicicleta",
+    "walk walked walking gehen gegangen ging spaziert marche marcher marchei camine caminado"
+    " caminar caminei andei caminhei caminhada",
+    "swim swam swum swimming schwimmen geschwommen schwamm nage nager nade nadado nadar nadei",
+    "spend spent spending pay paid bought ausgegeben bezahlt gekauft depense paye achete gaste"
+    " gastado pague pagado compre gastei paguei comprei gastou",
+    "read reading gelesen las lu lire lei leido leer li lido ler",
+    "sleep slept geschlafen schlief dormi dormido dormir",
+    "work worked gearbeitet arbeitete travaille trabaje trabajado trabalhei trabalhado",
+    "drive drove driven gefahren fuhr conduit roule conduje conducido dirigi",
+    "drink drank drunk getrunken trank bu bebi bebido bebeu",
+    "weigh weighed gewogen wog pese pesado pesei",
+)
+ACTIVITIES = tuple(tuple(line.split()) for line in _SAME_ACTIVITIES)
+SPENDING = next(group for group in ACTIVITIES if "spend" in group)
+
+
+def units_of(amount: str) -> tuple[str, ...]:
+    """The names and units of an amount; empty if it is a property only."""
+    bare = bare_text(amount)
+    return next((group for group in UNITS if bare in group), ())
+
+
+def complete_amount(fields: dict[str, object], groups: Mapping[str, str]) -> bool:
+    """Whether a request names an amount that can be added; what was spent is money. Of what was
+    done ("run") only amounts with a unit can.
+    """
+    activity = bare_text(str(fields.get("activity", "")))
+    if "activity" not in groups and "far" not in groups:
+        amount = str(fields.get("amount", ""))
+        is_named = bool(units_of(amount)) or is_common_name(amount)
+        return is_named or (bool(amount) and "noun" in groups)
+    is_known = any(activity in group for group in ACTIVITIES)
+    if "amount" not in fields and activity in SPENDING:
+        fields["amount"] = "€"
+    if "far" in groups:
+        fields["amount"] = DISTANCE[0]
+    return is_known and bool(units_of(str(fields.get("amount", ""))))
+
+
+def amount_query(amount: str, activity: str) -> str:
+    """The names of an amount and the words of an activity, as the list tool takes them."""
+    names = units_of(amount)
+    if not names:
+        names = same_names(amount) if is_common_name(amount) else (bare_text(amount),)
+    verbs = next((group for group in ACTIVITIES if bare_text(activity) in group), ())
+    return (
+        f"{' | '.join(dict.fromkeys(names))}; {' | '.join(verbs)}" if verbs else " | ".join(names)
+    )

@@ -1,0 +1,80 @@
+"""Answers to requests for an average or a sum, with the notes that have the amounts."""
+
+from zkchat_cli.llm.offline.amount_units import amount_query, units_of
+from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
+from zkchat_cli.llm.offline.asked_turn import AskedTurn
+from zkchat_cli.llm.offline.note_descriptions import describe_notes, list_arguments
+from zkchat_cli.llm.offline.property_names import is_common_name
+from zkchat_cli.llm.offline.quotes import QuoteSource, find_quotes
+from zkchat_cli.llm.offline.request_handler import LIST_TOOL, RequestHandler, plain_name
+from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.text import words
+from zkchat_cli.text.line_phrases import line_phrases
+from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
+
+# Lines with amounts in an answer
+MOST_LINES = 6
+LONGEST_LINE = 100
+
+
+def next_amount_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
+    """The list of the lines with the amounts."""
+    if turn.calls_of(LIST_TOOL):
+        return []
+    query = amount_query(request.amount, request.activity)
+    shown = {"show": f"amounts of {query}", "limit": MOST_LINES}
+    return [WantedCall(LIST_TOOL, list_arguments(request) | shown)]
+
+
+def answer_with_amount(
+    request: NoteRequest,
+    turn: AskedTurn,
+    similarities: Similarities | None = None,  # noqa: ARG001
+) -> OfflineAnswer | None:
+    """The average or the sum, of how many amounts in how many notes; None if there are none."""
+    listed = turn.calls_of(LIST_TOOL)
+    if not listed or listed[-1].error:
+        return None
+    data = listed[-1].data
+    total = int(data.get("total", 0))
+    phrases = note_phrases(turn.asked, turn.texts)
+    of_lines = line_phrases(turn.asked, turn.texts)
+    if not total:
+        is_property = is_common_name(request.amount) and not units_of(request.amount)
+        said = of_lines.no_property.format(name=plain_name(request.amount))
+        return OfflineAnswer(f"{said}\n", "nothing") if is_property else None
+    value = float(data.get("sum", 0))
+    head = of_lines.total
+    if request.measure == "average":
+        value /= total
+        head = of_lines.average
+    said = head.format(name=plain_name(request.amount), value=_written(value, phrases))
+    notes = phrases.notes(int(data.get("notes", 0)))
+    described = f"{notes} {describe_notes(request, phrases)}".strip().replace(" ,", ",")
+    values = of_lines.values.format(count=phrases.number(total), notes=described)
+    lines = "".join(map(_line, listed[-1].excerpts))
+    left = total - len(listed[-1].excerpts)
+    rest = f"\n{phrases.and_more.format(count=phrases.number(left))}\n" if left > 0 else ""
+    return OfflineAnswer(f"{said}. {values}\n\n{lines}{rest}", "answer")
+
+
+def _written(value: float, phrases: NotePhrases) -> str:
+    """A number with at most two decimals, as the language writes it."""
+    whole, _, decimals = f"{value:.2f}".partition(".")
+    decimals = decimals.rstrip("0")
+    shown = phrases.number(int(whole))
+    mark = "." if phrases.thousands == "," else ","
+    return f"{shown}{mark}{decimals}" if decimals else shown
+
+
+def _line(excerpt: QuoteSource) -> str:
+    """The line of an amount, with the name of its note."""
+    title = plain_name(excerpt.title)
+    quotes = find_quotes([excerpt], words.detect_languages([excerpt.text]))[:1]
+    if quotes and len(quotes[0].text) <= LONGEST_LINE:
+        return f"- {title}: {format_quotes(quotes)}"
+    return f"- {title} [{excerpt.source}]\n"
+
+
+AMOUNTS = RequestHandler(frozenset((LIST_TOOL,)), next_amount_calls, answer_with_amount)

@@ -1,0 +1,69 @@
+"""The patterns of requests for notes that nothing links to, and for links to nothing. See
+`request_slots`.
+"""
+
+from zkchat_cli.llm.offline.request_slots import family
+
+_ASKED = r"(?:(?:{show}|which|what|welche|quelles?|que|quais|cuales) )?(?:(?:{all}|{the}) )*"
+_COUNTED = (
+    r"(?:how many|wie ?viele|combien d(?:e|['’])|cuant[ao]s|quant[ao]s|(?:the )?number of|count"
+    r"|anzahl|nombre d(?:e|['’])|numero d[eo]) ?"
+)
+_RELATIVE = r"(?:(?:that|which|die|auf die|zu denen|qui|que|vers lesquelles|a las que|as quais) )?"
+_BEING = r"(?:(?:are|is|have|sind|haben|ne sont|sont|n['’]ont|no estan|estan|nao estao|estao) )?"
+_ORPHANED = (
+    r"(?:orphan(?:ed)?|isolated|unlinked|unreferenced|verwaist\w*|isoliert\w*|orphelin\w*|isolee?s?"
+    r"|huerfan[oa]s?|aislad[oa]s?|orfas?|orfaos?|isolad[oa]s?)"
+)
+_NOT_LINKED = (
+    r"(?:(?:nothing|no (?:other )?(?:notes?|page)|nobody) (?:else )?(?:links?|points?|refers?) to"
+    r"|(?:are )?(?:not|never) (?:linked|referenced)(?: (?:to|from|by|in|anywhere|any|other|notes?"
+    r"|another|one|else))*|linked from nowhere|(?:have |with |without )?(?:no|any)?"
+    r" ?(?:back-?links?|incoming links?|inbound links?)"
+    r"|(?:nichts|keine (?:andere )?notiz|niemand)(?: (?:hin|anderes))? ?(?:verlinkt|verweist|zeigt)"
+    r"|(?:nirgends|nirgendwo|nicht|nie)(?: (?:von|in|anderen|notizen))* verlinkt(?: sind| werden)?"
+    r"|(?:ohne |keine )(?:backlinks?|ruckverweise|eingehenden? (?:links|verweise))(?: haben)?"
+    r"|(?:aucune (?:autre )?note|rien) ne (?:pointe|renvoie|mene)(?: vers)?"
+    r"|(?:pas |nulle part |jamais )liees?(?: nulle part)?|(?:sans|aucun|pas de)"
+    r" (?:retrolien|lien entrant|backlink)s?"
+    r"|(?:nada|ninguna (?:otra )?nota|nadie) (?:enlaza|apunta|vincula)(?: a)?"
+    r"|(?:enlazad|vinculad)[oa]s (?:desde|por|en) (?:ninguna?|otr[oa]s?)[ \w]*"
+    r"|(?:sin|no tienen) (?:backlinks|retroenlaces|enlaces entrantes)"
+    r"|(?:nada|nenhuma (?:outra )?nota|ninguem) (?:aponta|linka|liga)(?: para)?"
+    r"|(?:linkad|ligad|referenciad)[oa]s (?:por|em|de) (?:nenhuma?|outr[oa]s?|lugar)[ \w]*"
+    r"|(?:sem|nao tem) (?:backlinks|links? (?:de entrada|recebidos)))"
+)
+_NOTES = (
+    rf"(?:(?:{{notes}}),? {_RELATIVE}{_BEING}(?:{_NOT_LINKED}|{_ORPHANED})(?: sind)?"
+    rf"|{_ORPHANED} (?:{{notes}})|orphans|orphelines|huerfanas|orfas)"
+)
+_ALSO_THERE = (
+    r"(?: (?:in my (?:notes|vault)|do i have|are there|habe ich|gibt es|y a[- ]t[- ]il|hay|tengo|ha"
+    r"|tenho))?"
+)
+_TRIGGERS = (
+    "orphan isolat isoliert unlinked unref verwaist orphelin isole huerfan aislad orfa nothing no"
+    " never not link back incoming inbound nichts kein nirgend nicht ohne rien aucun sans pas null"
+    " nada ningun sin nenhum sem nao without"
+)
+ORPHANS = family("list", _TRIGGERS, rf"{_ASKED}{_NOTES}{_ALSO_THERE}", is_orphan=True)
+COUNTED_ORPHANS = family("count", _TRIGGERS, rf"{_COUNTED}{_NOTES}{_ALSO_THERE}", is_orphan=True)
+_LINKS = r"(?:wiki ?-?)?(?:links?|verlinkungen|verweise|liens?|enlaces?|vinculos?|ligacoes)"
+_BROKEN = (
+    r"(?:broken|dead|dangling|missing|unresolved|kaputt\w*|defekt\w*|tot(?:en?)?|ungultig\w*|rompus?"
+    r"|casses?|morts?|brises?|rot[oa]s?|muert[oa]s?|quebrad[oa]s?|mort[oa]s?|invalid[oa]s?)"
+)
+_DEAD = (
+    rf"(?:{_BROKEN} {_LINKS}|{_LINKS} {_RELATIVE}{_BEING}{_BROKEN}"
+    rf"|{_LINKS} {_RELATIVE}(?:go|lead|point|fuhren|zeigen|menent|pointent|llevan|apuntan|levam"
+    r"|apontam) (?:nowhere|to nothing|ins leere|ins nichts|nulle part|a ninguna parte|a nada"
+    r"|para nada|a lugar nenhum))"
+)
+_DEAD_TRIGGERS = (
+    "broken dead dangling missing unresolved kaputt defekt tot ungult rompu cass mort bris rot"
+    " muert quebrad invalid link lien enlace"
+)
+BROKEN = family("list", _DEAD_TRIGGERS, rf"{_ASKED}{_DEAD}{_ALSO_THERE}", what="broken links")
+COUNTED_BROKEN = family(
+    "count", _DEAD_TRIGGERS, rf"{_COUNTED}{_DEAD}{_ALSO_THERE}", what="broken links"
+)

@@ -1,0 +1,96 @@
+"""The values of properties that a request compares: "rated at least 4", "mit 5 Sternen". Pure."""
+
+from typing import NamedTuple
+
+from zkchat_cli.llm.offline.request_slots import bare_text
+from zkchat_cli.text.patterns import lazy_pattern
+
+_SIGNS = {
+    ">=": r"at least|no less than|minimum|mindestens|ab|wenigstens|au moins|al menos|como minimo"
+    r"|por lo menos|pelo menos|no minimo|>=|≥",
+    "<=": r"at most|no more than|up to|hochstens|maximal|bis zu|au plus|au maximum|como maximo"
+    r"|como mucho|no maximo|<=|≤",
+    ">": r"(?:more|higher|greater|better|larger) than|above|over|uber|mehr als|besser als|hoher als"
+    r"|plus de|superieure? a|au[- ]dessus de|mas de|(?:mayor|superior)(?: de| que| a)?"
+    r"|por encima de|mais de|(?:maior|superior)(?: do que| que| a)?|acima de|>",
+    "<": r"(?:less|lower|fewer|worse|smaller) than|below|under|unter|weniger als|schlechter als"
+    r"|moins de|inferieure? a|(?:en|au)[- ]dessous de|menos de|(?:menor|inferior)(?: de| que| a)?"
+    r"|por debajo de|(?:menor|inferior) do que|abaixo de|<",
+    "=": r"exactly|genau|exactement|exactamente|exatamente|=",
+}
+_SIGN = "|".join(f"(?P<sign{place}>{words})" for place, words in enumerate(_SIGNS.values()))
+_AND = r"(?:or|and|oder|und|ou|et|o|y|e)"
+_MORE = (
+    rf"{_AND} (?:more|higher|better|above|up|mehr|besser|hoher|plus|mieux|mas|mejor|mais|melhor"
+    r"|acima)"
+)
+_LESS = rf"{_AND} (?:less|lower|worse|below|weniger|schlechter|moins|menos|peor|pior|abaixo)"
+_STARS = r"(?:stars?|sternen?|etoiles?|estrellas?|estrelas?)"
+_RATED = (
+    r"(?:(?:that |which |die |qui |que )?(?:i |ich |j['’]ai |he )?(?:(?:are|were|sind|sont|son|sao"
+    r"|estan|estao) )?(?:rated|scored|bewertet|notee?s?|valorad[oa]s|calificad[oa]s|puntuad[oa]s"
+    r"|avaliad[oa]s|classificad[oa]s)(?: (?:with|as|at|mit|avec|a|con|com|como))?)"
+)
+_NAMES = (
+    r"rating|score|price|cost|pages|year|priority|servings|duration|bewertung|wertung|preis|seiten"
+    r"|jahr|prioritat|portionen|dauer|note|evaluation|prix|annee|priorite|duree|nota|valoracion"
+    r"|calificacion|puntuacion|precio|paginas|ano|prioridad|duracion|avaliacao|classificacao|preco"
+    r"|prioridade|duracao"
+)
+_WITH = (
+    r"(?:(?:with|having|where|whose|of|mit|deren|avec|dont|con|cuya|com|cuja|de|von)"
+    r" (?:(?:an?|the|eine?[rmn]?|une?|la|una?|uma?|el|o) )*)"
+)
+_NUMBER = r"(?P<number>\d{1,9}(?:[.,]\d{1,3})?)(?:/\d+)?"
+_VALUE = lazy_pattern(
+    rf"(?:{_RATED}|{_WITH}(?P<name>{_NAMES})(?: (?:is|ist|est|es|e|of|von|de)|:)?|"
+    rf"{_WITH}(?=(?:[^\d]* )?\d[\d.,]* {_STARS}))"
+    rf" ?(?:(?:{_SIGN}) ?)?{_NUMBER}(?: {_STARS}| punkten?| points?| puntos?| pontos?)?"
+    rf"(?: (?:(?P<more>{_MORE})|(?P<less>{_LESS})))?(?: (?:bewertet|sind|haben|have))*"
+    rf"|(?:die )?mit (?:(?P<sign_before>mindestens|hochstens|uber|unter|genau) )?"
+    rf"(?P<number2>\d{{1,3}}(?:[.,]\d{{1,3}})?)(?: sternen?| punkten?)? bewertet(?: sind| wurden)?"
+)
+
+
+class TakenValue(NamedTuple):
+    """A comparison as the list tool has it ("rating: >= 4"), and the text without its words."""
+
+    property: str
+    rest: str
+
+
+def take_value(text: str) -> TakenValue | None:
+    """The comparison in a restriction to notes; None without one."""
+    bare = bare_text(text)
+    found = _VALUE.search(bare)
+    if found is None or not found[0].strip():
+        return None
+    before = bare[: found.start()]
+    if before and not before.endswith((" ", ",")):
+        return None
+    groups = found.groupdict()
+    sign = "="
+    for place, each in enumerate(_SIGNS):
+        if groups[f"sign{place}"]:
+            sign = each
+    if groups["sign_before"]:
+        sign = _GERMAN_SIGNS[groups["sign_before"]]
+    if groups["more"] or groups["less"]:
+        sign = ">=" if groups["more"] else "<="
+    number = groups["number"] or groups["number2"]
+    name = groups["name"] or "rating"
+    rest = f"{text[: found.start()]} {text[found.end() :]}"
+    return TakenValue(f"{name}: {sign} {number}", " ".join(rest.split()))
+
+
+_GERMAN_SIGNS = {"mindestens": ">=", "hochstens": "<=", "uber": ">", "unter": "<", "genau": "="}
+
+
+def readable_value(written: str) -> str:
+    """A comparison as it is read, `rating ≥ 4`; empty for another property."""
+    found = _COMPARED.fullmatch(written)
+    return f"{found['name']} {_READABLE[found['sign']]} {found['number']}" if found else ""
+
+
+_COMPARED = lazy_pattern(r"(?P<name>[\w -]+): (?P<sign>[<>]=?|=) (?P<number>[\d.,]+)")
+_READABLE = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "=": "="}

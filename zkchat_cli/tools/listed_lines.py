@@ -1,0 +1,201 @@
+"""The lines of notes that are listed instead of notes: tasks, broken links and amounts."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.text.dates import Period
+from zkchat_cli.text.numbers import plural
+from zkchat_cli.tools.base import ToolOutput
+from zkchat_cli.vault.index.values import NoteEntry
+from zkchat_cli.vault.note_amounts import AmountQuery, NoteAmount, find_amounts, read_query
+from zkchat_cli.vault.note_tasks import NoteTask, find_tasks, has_words
+from zkchat_cli.vault.vault import Vault
+
+# Sums are rounded, so that 0.1 and 0.2 are 0.3
+MOST_DECIMALS = 6
+DUE_TASKS = "due tasks"
+BROKEN_LINKS = "broken links"
+AMOUNTS = "amounts of "
+TASKS = {
+    "tasks": ("open", "done"),
+    "open tasks": ("open",),
+    "done tasks": ("done",),
+    DUE_TASKS: ("open",),
+}
+"""The states of the tasks that are listed by each name."""
+
+
+class LineRequest(NamedTuple):
+    """What lines are listed: `show` says what they have, and the dates are those of tasks."""
+
+    show: str
+    about: str
+    since: str
+    until: str
+    begin: int
+    limit: int
+
+
+class FoundTask(NamedTuple):
+    """A task, and the path of its note."""
+
+    path: str
+    task: NoteTask
+
+
+class FoundTasks(NamedTuple):
+    """Tasks, and how many of the open ones have a day on which they are due."""
+
+    tasks: tuple[FoundTask, ...]
+    dated: int
+
+    def due_in(self, period: Period | None) -> "FoundTasks":
+        """Those that are due in a period, or at all, the first first."""
+        due = [found for found in self.tasks if found.task.due]
+        if period is not None:
+            first = period.first.isoformat()
+            last = period.last.isoformat()
+            due = [found for found in due if first <= found.task.due <= last]
+        due.sort(key=lambda found: found.task.due)
+        return self._replace(tasks=tuple(due))
+
+
+def lists_lines(show: str) -> bool:
+    """Whether lines are wanted instead of notes."""
+    return show in TASKS or show == BROKEN_LINKS or show.startswith(AMOUNTS)
+
+
+def list_lines(vault: Vault, notes: Iterable[NoteEntry], wanted: LineRequest) -> ToolOutput:
+    """The wanted lines of the notes. Raises UsageError for what is no date."""
+    show, about, since, until, begin, limit = wanted
+    if show == BROKEN_LINKS:
+        return list_broken_links(vault, notes, begin, limit)
+    if show.startswith(AMOUNTS):
+        return list_amounts(vault, notes, show.removeprefix(AMOUNTS), begin, limit)
+    tasks = find_listed_tasks(vault, notes, show, about)
+    if show == DUE_TASKS:
+        tasks = tasks.due_in(vault.catalog.due_period(since, until))
+    return list_tasks(vault, tasks, begin, limit)
+
+
+def locate_link(vault: Vault, written: str) -> str:
+    """The path of a note that is named, perhaps with a minus; empty without a name. Raises
+    VaultError for a note that does not exist.
+    """
+    name = written.removeprefix("-")
+    return vault.locate(name).path if name else ""
+
+
+def find_listed_tasks(
+    vault: Vault, notes: Iterable[NoteEntry], show: str, about: str
+) -> FoundTasks:
+    """The tasks of notes, in their order; those about something have its words, or their note is
+    named so.
+    """
+    found: list[FoundTask] = []
+    for note in notes:
+        for task in find_tasks(vault.reader.read_if_there(note.path) or ""):
+            is_about = not about or has_words(f"{note.title} {task.text}", about)
+            if task.state in TASKS[show] and is_about:
+                found.append(FoundTask(note.path, task))
+    return FoundTasks(tuple(found), sum(bool(each.task.due) for each in found))
+
+
+def list_tasks(vault: Vault, found: FoundTasks, begin: int, limit: int) -> ToolOutput:
+    """The lines of the tasks as excerpts, and how many there are in how many notes."""
+    chunks: list[ContentChunk] = []
+    shown = found.tasks[begin : begin + limit]
+    for path, task in shown:
+        chunks += vault.reader.chunks(path, task.line, task.line)[:1]
+    return ToolOutput(
+        chunks=tuple(chunks),
+        data={
+            "total": len(found.tasks),
+            "notes": len({each.path for each in found.tasks}),
+            "dated": found.dated,
+            "due": [each.task.due for each in shown],
+        },
+        note=describe_rest(begin, len(chunks), len(found.tasks)),
+        outcome=f"{len(chunks)} of {plural(len(found.tasks), 'task')}",
+    )
+
+
+def list_broken_links(
+    vault: Vault, notes: Iterable[NoteEntry], begin: int, limit: int
+) -> ToolOutput:
+    """The links of notes that point to nothing, with their lines as excerpts."""
+    paths = {note.path for note in notes}
+    links = [link for link in vault.graph.broken_links() if link.row.source in paths]
+    shown = links[begin : begin + limit]
+    return ToolOutput(
+        chunks=vault.reader.link_lines(link.row for link in shown),
+        data={
+            "total": len(links),
+            "notes": len({link.row.source for link in links}),
+            "links": [{"path": link.row.source, "link": link.text} for link in shown],
+        },
+        note=describe_rest(begin, len(shown), len(links)),
+        outcome=f"{len(shown)} of {plural(len(links), 'broken link')}",
+    )
+
+
+def list_amounts(
+    vault: Vault, notes: Iterable[NoteEntry], written: str, begin: int, limit: int
+) -> ToolOutput:
+    """The sum of the amounts in notes, and the lines that have them as excerpts."""
+    query = read_query(written)
+    found: list[tuple[str, NoteAmount]] = []
+    for note in notes:
+        text = vault.reader.read_if_there(note.path) or ""
+        found += [(note.path, amount) for amount in _amounts_of(note, text, query)]
+    chunks: list[ContentChunk] = []
+    for path, amount in found[begin : begin + limit]:
+        chunks += vault.reader.chunks(path, amount.line, amount.line)[:1]
+    return ToolOutput(
+        chunks=tuple(chunks),
+        data={
+            "total": len(found),
+            "notes": len({path for path, _ in found}),
+            "sum": round(sum(amount.value for _, amount in found), MOST_DECIMALS),
+        },
+        note=describe_rest(begin, len(chunks), len(found)),
+        outcome=plural(len(found), "amount"),
+    )
+
+
+def _amounts_of(note: NoteEntry, text: str, query: AmountQuery) -> list[NoteAmount]:
+    """The amounts of a note; those in a file of several days only below the wanted ones."""
+    amounts = find_amounts(text, query)
+    if not note.sections:
+        return amounts
+    lines = text.split("\n")
+    within: list[NoteAmount] = []
+    for section in note.sections:
+        end = _end_of_section(lines, section.line)
+        within += [amount for amount in amounts if section.line <= amount.line <= end]
+    return within
+
+
+def _end_of_section(lines: Sequence[str], first: int) -> int:
+    """The last line below the heading in a line, before the next heading that is no lower."""
+    level = _heading_level(lines[first - 1])
+    for number, line in enumerate(lines[first:], first):
+        if 0 < _heading_level(line) <= level:
+            return number
+    return len(lines)
+
+
+def _heading_level(line: str) -> int:
+    marks = len(line) - len(line.lstrip("#"))
+    return marks if line[marks : marks + 1] == " " else 0
+
+
+def describe_rest(begin: int, shown: int, found: int) -> str:
+    """How to get what is not shown; empty if nothing is left."""
+    if not shown:
+        return "No such note."
+    end = begin + shown
+    if end < found:
+        return f"{found - end} more: ask again with offset={end}, a folder or a tag."
+    return ""
