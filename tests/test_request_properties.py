@@ -9,6 +9,7 @@ import pytest
 from conftest import write_notes
 from factories import AppFixture, report_of
 
+from zkchat_cli.llm.offline.follow_ups import resolve_request
 from zkchat_cli.text.due_dates import find_due_period
 
 VAULT = {
@@ -192,6 +193,8 @@ def test_due_tasks_of_the_nearest_days(app: AppFixture, vault: Path) -> None:
         ("na semana que vem", "2026-12-07", "2026-12-13"),
         ("this month", "2026-11-01", "2026-11-30"),
         ("next month", "2026-12-01", "2026-12-31"),
+        ("in the next 3 days", "2026-11-30", "2026-12-02"),
+        ("nos próximos dias", "2026-11-30", "2026-12-06"),
         ("on Friday", "2026-12-04", "2026-12-04"),
         ("bis Freitag", "0001-01-01", "2026-12-04"),
         ("in May 2027", "2027-05-01", "2027-05-31"),
@@ -205,3 +208,25 @@ def test_what_is_due_lies_ahead(written: str, first: str, last: str) -> None:
 
 def test_other_words_are_no_day() -> None:
     assert find_due_period("diligence", date(2026, 11, 30)) is None
+
+
+@pytest.mark.parametrize(
+    ("messages", "fields"),
+    [
+        (["films rated 4", "and only those with 5"], {"property": "rating: = 5"}),
+        (["Filme mit mindestens 4 Sternen", "nur die mit 5"], {"property": "rating: = 5"}),
+        (["films notés 4", "seulement ceux avec plus de 4"], {"property": "rating: > 4"}),
+    ],
+)
+def test_number_takes_the_place_of_the_one_before(
+    messages: list[str], fields: dict[str, object]
+) -> None:
+    request = resolve_request(messages[-1], messages[:-1])
+    assert {name: getattr(request, name) for name in fields} == fields
+
+
+def test_books_of_an_author_have_the_name_in_a_property(app: AppFixture, vault: Path) -> None:
+    write_notes(vault, {"Books/Persuasion.md": "---\ntype: book\nautor: Jane Austen\n---\nBath.\n"})
+    said = answer(app, "books by Jane Austen")
+    assert said.startswith("1 note")
+    assert "- Persuasion" in said

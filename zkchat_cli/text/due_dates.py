@@ -16,7 +16,8 @@ _WEEK = r"(?:week|woche|semaine|semana)"
 _MONTH = r"(?:month|monat|mois|mes)"
 _THIS = r"(?:this|diese[nrms]?|cette|ce|esta|este|nesta|neste|dans la|en la|na)"
 _PLACE = (
-    r"(?:(?:in|im|en|em|pour|for|during|within|until|bis|na|no) )?(?:the |der |la |le |el |a |o )?"
+    r"(?:(?:in|im|en|em|pour|for|during|within|until|bis|na|no|nos|en los|dans les|in den) )?"
+    r"(?:the |der |den |los |les |os |la |le |el |a |o )?"
 )
 _THIS_WEEK = lazy_pattern(rf"{_PLACE}{_THIS} {_WEEK}(?:[- ]ci)?")
 _NEXT_WEEK = lazy_pattern(
@@ -25,6 +26,11 @@ _NEXT_WEEK = lazy_pattern(
 _THIS_MONTH = lazy_pattern(rf"{_PLACE}{_THIS} {_MONTH}(?:[- ]ci)?")
 _NEXT_MONTH = lazy_pattern(
     rf"{_PLACE}(?:(?:{_NEXT}|proximo) {_MONTH}|{_MONTH} (?:prochain|proximo|que viene|que vem))"
+)
+_SOON = lazy_pattern(
+    r"soon|bald|bientot|pronto|em breve"
+    rf"|{_PLACE}(?:(?:{_NEXT}|prochains|proximos) (?:(?P<count>\d{{1,3}}) |few |paar |pocos )?"
+    r"(?:days|tagen?|jours|dias)|(?P<count2>\d{1,3}) (?:prochains|proximos) (?:jours|dias))"
 )
 _WEEKDAY = lazy_pattern(
     r"(?P<until>by|until|till|before|bis|jusqu['’]a|avant|hasta|antes de|ate)?"
@@ -53,7 +59,15 @@ def find_due_period(written: str, today: date) -> Period | None:
     for pattern, period in named:
         if pattern.fullmatch(bare):
             return period
-    return _weekday(bare, today) or _other_period(written, today)
+    return _soon(bare, today) or _weekday(bare, today) or _other_period(written, today)
+
+
+def _soon(bare: str, today: date) -> Period | None:
+    """The next days, a week of them unless their number is told."""
+    found = _SOON.fullmatch(bare)
+    if found is None:
+        return None
+    return _days_from(today, int(found["count"] or found["count2"] or DAYS_OF_WEEK))
 
 
 def _days_from(first: date, count: int) -> Period:

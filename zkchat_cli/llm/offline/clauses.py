@@ -20,13 +20,19 @@ _WITH = lazy_pattern(
     r"(?:with|mit|avec|con|com) (?:(?:an?|the|eine?[rmn]?|dem|der|une?|le|la|una?|el|uma?|o|a) )?"
     r"(?P<value>(?!it|them|this|that|us|me\b)[^\W\d]\S*(?: [^\W\d]\S*)?)"
 )
+_BY = lazy_pattern(
+    r"(?:(?:written|geschrieben|ecrits?|escrit[oa]s) )?(?:by|von|par|de|d['’]|do|da|del) ?"
+    r"(?P<value>[^\W\d]\S*(?: [^\W\d]\S*){0,3})"
+)
 _BEING = lazy_pattern(
     r"(?:(?:that|which|die|qui|que|ne|n['’]|no|nao) ?)*(?:are|is|were|sind|ist|sont|est|son|es"
     r"|estan|esta|sao|e|estao)\b"
 )
 _SCOPE_WORD = compile_filled(
     r"(?:(?:{about}|{mention}|{link}|with|without|but|except|not|from|since|before|after|between|in"
-    r"|during|on|under|tagged|where|whose|rated|scored|bewertet|notee?s?|valorad[oa]s|calificad[oa]s"
+    r"|during|on|under|tagged|where|whose|weniger als|mehr als|mindestens"
+    r"|hochstens|takes?|needs?|dauern|brauchen|prennent|durent|tardan"
+    r"|duran|demoram|written|geschrieben|ecrits?|escrit[oa]s|par|rated|scored|bewertet|notee?s?|valorad[oa]s|calificad[oa]s"
     r"|puntuad[oa]s|avaliad[oa]s|classificad[oa]s|die mit"
     r"|by|mit|ohne|aber|ausser|nicht|seit|vor|nach"
     r"|zwischen|im|am|aus|unter|von|vom|avec|sans|mais|sauf|depuis|avant|apres|entre|dans|en|du|de|ne|con"
@@ -69,9 +75,13 @@ def _read_restriction(text: str) -> dict[str, object] | None:
 
 
 def _read_companion(text: str) -> dict[str, object] | None:
-    """Whom or what notes are with: "with Ana"; None for another clause."""
-    found = _WITH.fullmatch(bare_text(text))
-    return {"companion": text[found.start("value") : found.end("value")]} if found else None
+    """Whom or what notes are with or by, "with Ana"; None for another clause."""
+    for name, pattern in (("companion", _WITH), ("maker", _BY)):
+        found = pattern.fullmatch(bare_text(text))
+        value = text[found.start("value") : found.end("value")] if found else ""
+        if value and (name == "companion" or value[0].isupper()):
+            return {name: value}
+    return None
 
 
 def suits_noun(fields: Mapping[str, object], groups: Mapping[str, str]) -> bool:

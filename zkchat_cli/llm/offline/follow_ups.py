@@ -11,6 +11,7 @@ from zkchat_cli.llm.offline.clauses import read_clause
 from zkchat_cli.llm.offline.dated_follow_ups import complete_question
 from zkchat_cli.llm.offline.message_frame import without_frame, without_thanks
 from zkchat_cli.llm.offline.note_scope import PUNCTUATION, has_date, read_scope
+from zkchat_cli.llm.offline.property_values import change_value
 from zkchat_cli.llm.offline.request_slots import NUMBERS, bare_text, compile_filled
 from zkchat_cli.llm.offline.requests import NoteRequest, parse_request
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
@@ -81,13 +82,17 @@ def resolve_request(message: str, earlier: Sequence[str]) -> NoteRequest:
     before: NoteRequest | None = None
     questions = questions_of(earlier)
     completed = [complete_question(text, questions[:i]) for i, text in enumerate(questions)]
+    typed_message = message
     message = complete_question(message, questions)
-    for text in completed[-MOST_EARLIER:]:
-        request = _continue_request(text, before) or parse_request(text)
+    for text, typed in list(zip(completed, questions, strict=True))[-MOST_EARLIER:]:
+        # A question in full stands alone
+        continued = _continue_request(text, before) if text == typed else None
+        request = continued or parse_request(text)
         # "tell me more" continues a list, and a look-up is no list
         if request.kind != "more":
             before = request
-    return _continue_request(message, before) or parse_request(message)
+    continued = _continue_request(message, before) if message == typed_message else None
+    return continued or parse_request(message)
 
 
 def questions_of(messages: Sequence[str]) -> list[str]:
@@ -149,6 +154,8 @@ def _restrict(text: str, before: NoteRequest) -> NoteRequest | None:
     if found:
         group = "rest" if found["rest"] else "rest2"
         rest = text[found.start(group) : found.end(group)]
+        if changed := change_value(rest, before.property):
+            return before._replace(property=changed)
     elif not has_date(text) and not text.startswith("#"):
         return None
     fields = read_clause(rest)

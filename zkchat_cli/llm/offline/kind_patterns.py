@@ -37,13 +37,16 @@ TRIGGERS = (
     " zahl anzahl nombre not nicht pas no nao without ohne sans sin sem but except i task to-do"
     " to action aufgabe tach tarea tarefa newest latest oldest neu alte ausser letzte that"
     " which qui"
-    " with mit avec con com from rated"
+    " with mit avec con com from rated by von par de d do"
 )
 # What may begin a clause about notes of a kind
 _OPENING = (
     r"(?:with|without|but|except|that|which|who|not|from|tagged|mit|ohne"
     r"|aber|ausser|die|aus|avec|sans|sauf|mais|qui|con|sin|pero|excepto|que|com|sem|mas|exceto|rated"
     r"|scored|bewertet|notee?s?|valorad[oa]s|calificad[oa]s|puntuad[oa]s|avaliad[oa]s"
+    r"|takes?|needs?|dauern|brauchen|prennent|durent|tardan|duran|demoram|written|ecrits?"
+    r"|escrit[oa]s"
+    r"|by|von|par|de|d['’]|do"
     r"|where|i have|i haven|i (?=\w+$)|i (?=\w+ in )|ich|je|j['’]ai|about|due|older|\#)"
 )
 COUNTED_KINDS = family(
@@ -78,7 +81,8 @@ _ONE = (
 )
 _ENTRY = (
     r"(?:(?P<noun>(?:tagebuch|journal)[- ]?eintrag|(?:entree|entrada|nota|note)"
-    r" (?:de |du |del |do |d['’])?(?:journal|diario))|(?:{notes})"
+    r" (?:de |du |del |do |d['’]|no |en (?:el |mi )?|dans (?:le |mon )?)?"
+    r"(?:journal|diario))|(?:{notes})"
     rf"|(?P<noun2>{'|'.join(name for names in KIND_NAMES for name in names)})"
     r"(?: (?:entry|note|page|eintrag|notiz))?)"
 )
@@ -100,7 +104,8 @@ _DUE_WORDS = (
 )
 DUE = family(
     "list",
-    "due fallig dues rendre faire vence for fur pour para until bis jusqu hasta ate echeance with",
+    "due fallig dues rendre faire vence for fur pour para until bis jusqu hasta ate echeance with"
+    " do get finish tun machen erledigen an hacer fazer hoy hoje",
     rf"{_SHOWN}{_TASKS} {_IS}{_DUE_WORDS} (?P<due>.+)",
     rf"{_SHOWN}{_TASKS} {_IS}(?P<due>(?:until|by|bis|jusqu['’]a|hasta|ate) .+)",
     rf"{_SHOWN}{_TASKS} {_IS}(?P<due>.+) (?:fallig|zu erledigen)(?: sind)?",
@@ -114,14 +119,23 @@ DUE = family(
     r"qu['’]est[- ]ce qui est (?:du|a rendre|a faire) (?:pour )?(?P<due>.+)",
     r"(?:que|o que) (?:vence|hay que (?:hacer|entregar)|tengo que entregar|tenho que entregar"
     r"|preciso entregar) (?:para )?(?P<due>.+)",
+    r"what (?:do|must|should) (?:i|we) (?:still )?(?:have |need )?(?:to )?(?:do|get done|finish)"
+    r" (?P<due>.+)",
+    r"was (?:muss|soll|habe) ich (?:noch )?(?P<due>.+?) (?:noch )?(?:zu )?(?:tun|machen|erledigen)"
+    r"|was steht (?P<due2>.+?) an",
+    r"(?:que dois[- ]je|qu['’]est[- ]ce que (?:je dois|j['’]ai a)|qu['’]ai[- ]je a) faire"
+    r" (?P<due>.+)",
+    r"(?:que|o que|lo que) (?:eu )?(?:(?:tengo|tenho) (?:que|de)|debo|devo|preciso) (?:hacer|fazer)"
+    r" (?P<due>.+)|(?:que|o que) (?:eu )?(?:tengo|tenho|hay|ha) (?:pendiente )?para (?P<due2>.+)",
     what="due tasks",
 )
 _LATE = (
-    r"(?:overdue|past due|late|uberfallig\w*|en retard|vencid[oa]s?|atrasad[oa]s?|retrasad[oa]s?)"
+    r"(?:overdue|past due|late|uberfallig\w*|en retard|vencid[oa]s?|atrasad[oa]s?|retrasad[oa]s?"
+    r"|em atraso|con retraso|in verzug)"
 )
 OVERDUE = family(
     "list",
-    "overdue past late uberfallig retard vencid atrasad retrasad",
+    "overdue past late uberfallig retard vencid atras retras verzug",
     rf"{_SHOWN}{_LATE} {_TASKS}",
     rf"{_SHOWN}{_TASKS} {_IS}{_LATE}(?: sind)?",
     rf"(?:what|was|qu['’]est[- ]ce qui|que|o que)(?:['’]s)? {_IS}{_LATE}",

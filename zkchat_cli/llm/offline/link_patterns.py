@@ -9,8 +9,13 @@ _COUNTED = (
     r"(?:how many|wie ?viele|combien d(?:e|['’])|cuant[ao]s|quant[ao]s|(?:the )?number of|count"
     r"|anzahl|nombre d(?:e|['’])|numero d[eo]) ?"
 )
-_RELATIVE = r"(?:(?:that|which|die|auf die|zu denen|qui|que|vers lesquelles|a las que|as quais) )?"
-_BEING = r"(?:(?:are|is|have|sind|haben|ne sont|sont|n['’]ont|no estan|estan|nao estao|estao) )?"
+_RELATIVE = (
+    r"(?:(?:that|which|die|auf die|zu denen|qui|que|vers lesquelles|a las que|(?:para )?as quais"
+    r"|a quienes) )?"
+)
+_BEING = (
+    r"(?:(?:are|is|have|sind|werden|haben|ne sont|sont|n['’]ont|no estan|estan|nao estao|estao) )?"
+)
 _ORPHANED = (
     r"(?:orphan(?:ed)?|isolated|unlinked|unreferenced|verwaist\w*|isoliert\w*|orphelin\w*|isolee?s?"
     r"|huerfan[oa]s?|aislad[oa]s?|orfas?|orfaos?|isolad[oa]s?)"
@@ -24,9 +29,14 @@ _NOT_LINKED = (
     r"|(?:nirgends|nirgendwo|nicht|nie)(?: (?:von|in|anderen|notizen))* verlinkt(?: sind| werden)?"
     r"|(?:ohne |keine )(?:backlinks?|ruckverweise|eingehenden? (?:links|verweise))(?: haben)?"
     r"|(?:aucune (?:autre )?note|rien) ne (?:pointe|renvoie|mene)(?: vers)?"
-    r"|(?:pas |nulle part |jamais )liees?(?: nulle part)?|(?:sans|aucun|pas de)"
+    r"|(?:pas |nulle part |jamais )liees?(?: nulle part)?|liees? (?:a|par|depuis) aucune?[ \w]*|"
+    r"(?:sans|aucun|pas de)"
     r" (?:retrolien|lien entrant|backlink)s?"
     r"|(?:nada|ninguna (?:otra )?nota|nadie) (?:enlaza|apunta|vincula)(?: a)?"
+    r"|no (?:enlaza|apunta|vincula) (?:nada|nadie|ninguna?[ \w]*)"
+    r"|(?:with no|without(?: any)?|ohne|sans(?: aucun)?|sin(?: ningun)?|sem(?: nenhum)?)"
+    r" (?:links?|liens?|enlaces?) (?:pointing )?(?:to|zu|auf|vers|hacia|a|para)"
+    r" (?:them|ihnen|sie|elles|ellas|elas)"
     r"|(?:enlazad|vinculad)[oa]s (?:desde|por|en) (?:ninguna?|otr[oa]s?)[ \w]*"
     r"|(?:sin|no tienen) (?:backlinks|retroenlaces|enlaces entrantes)"
     r"|(?:nada|nenhuma (?:outra )?nota|ninguem) (?:aponta|linka|liga)(?: para)?"

@@ -35,7 +35,8 @@ _SAME_NAMES = (
     "year jahr annee ano",
     "genre category kategorie categorie categoria genero",
     "priority prioritat prioritaet priorite prioridad prioridade",
-    "duration length dauer lange duree duracion duracao",
+    "duration length time totaltime preptime cooktime dauer zeit lange duree temps duracion"
+    " tiempo duracao tempo",
     "language sprache langue idioma lingua",
     "source url link quelle fuente fonte",
     "servings portions portionen personen porciones raciones porcoes",

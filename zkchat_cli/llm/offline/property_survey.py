@@ -31,7 +31,7 @@ class NamedProperties(NamedTuple):
 def asks_for_names(request: NoteRequest) -> bool:
     """Whether a request names properties as its language does."""
     has_common_name = any(is_common_name(_name_of(each)) for each in _properties(request))
-    return bool(request.companion or request.lacks) or has_common_name
+    return bool(request.companion or request.maker or request.lacks) or has_common_name
 
 
 def names_call(of_kind: Mapping[str, Any]) -> WantedCall:
@@ -42,6 +42,8 @@ def names_call(of_kind: Mapping[str, Any]) -> WantedCall:
 def with_names(request: NoteRequest, names: Sequence[str]) -> NamedProperties:
     """The request with these names of properties, the most frequent first."""
     request = request._replace(property="; ".join(_translate(request, names)))
+    if request.maker:
+        request = _with_maker(request, names)
     if request.companion:
         return _with_companion(request, names)
     # A state is no property, and has words of its own
@@ -80,6 +82,16 @@ def _translate(request: NoteRequest, names: Sequence[str]) -> list[str]:
         known = name_in_vault(name, names) if is_common_name(name) else ""
         translated.append(written.replace(name, known, 1) if known else written)
     return translated
+
+
+def _with_maker(request: NoteRequest, names: Sequence[str]) -> NoteRequest:
+    """Notes of an author, or about them where no note has a property for authors."""
+    name = name_in_vault("author", names)
+    maker = request.maker
+    request = request._replace(maker="")
+    if name:
+        return with_property(request, f"{name}: {maker}")
+    return request._replace(about=f"{request.about} {maker}".strip())
 
 
 def _with_companion(request: NoteRequest, names: Sequence[str]) -> NamedProperties:

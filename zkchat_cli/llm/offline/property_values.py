@@ -26,6 +26,11 @@ _MORE = (
 )
 _LESS = rf"{_AND} (?:less|lower|worse|below|weniger|schlechter|moins|menos|peor|pior|abaixo)"
 _STARS = r"(?:stars?|sternen?|etoiles?|estrellas?|estrelas?)"
+_TIMES = r"(?:minutes?|mins?|minuten?|minutos?)\b"
+_TAKING = (
+    r"(?:(?:that |which |die |qui |que )?(?:take|takes|need|needs|last|dauern?|brauchen?|prennent"
+    r"|durent|demandent|tardan|duran|llevan|demoram|duram|levam))"
+)
 _RATED = (
     r"(?:(?:that |which |die |qui |que )?(?:i |ich |j['’]ai |he )?(?:(?:are|were|sind|sont|son|sao"
     r"|estan|estao) )?(?:rated|scored|bewertet|notee?s?|valorad[oa]s|calificad[oa]s|puntuad[oa]s"
@@ -43,10 +48,13 @@ _WITH = (
 )
 _NUMBER = r"(?P<number>\d{1,9}(?:[.,]\d{1,3})?)(?:/\d+)?"
 _VALUE = lazy_pattern(
-    rf"(?:{_RATED}|{_WITH}(?P<name>{_NAMES})(?: (?:is|ist|est|es|e|of|von|de)|:)?|"
+    rf"(?:{_RATED}|{_WITH}(?P<name>{_NAMES})(?: (?:is|ist|est|es|e|of|von|de|d['’])|:)?|"
+    rf"(?P<takes>{_TAKING})(?= .*{_TIMES})|"
+    rf"(?:die |welche )?(?P<lasts>(?=(?:[^\d]* )?\d+ {_TIMES} (?:dauern|brauchen)))|"
     rf"{_WITH}(?=(?:[^\d]* )?\d[\d.,]* {_STARS}))"
-    rf" ?(?:(?:{_SIGN}) ?)?{_NUMBER}(?: {_STARS}| punkten?| points?| puntos?| pontos?)?"
-    rf"(?: (?:(?P<more>{_MORE})|(?P<less>{_LESS})))?(?: (?:bewertet|sind|haben|have))*"
+    rf" ?(?:(?:{_SIGN}) ?)?{_NUMBER}(?: {_STARS}| ?{_TIMES}| punkten?| points?| puntos?| pontos?)?"
+    rf"(?: (?:(?P<more>{_MORE})|(?P<less>{_LESS})))?"
+    r"(?: (?:bewertet|sind|haben|have|dauern|brauchen))*"
     rf"|(?:die )?mit (?:(?P<sign_before>mindestens|hochstens|uber|unter|genau) )?"
     rf"(?P<number2>\d{{1,3}}(?:[.,]\d{{1,3}})?)(?: sternen?| punkten?)? bewertet(?: sind| wurden)?"
 )
@@ -78,11 +86,26 @@ def take_value(text: str) -> TakenValue | None:
     if groups["more"] or groups["less"]:
         sign = ">=" if groups["more"] else "<="
     number = groups["number"] or groups["number2"]
-    name = groups["name"] or "rating"
+    name = groups["name"] or (
+        "duration" if groups["takes"] or groups["lasts"] is not None else "rating"
+    )
     rest = f"{text[: found.start()]} {text[found.end() :]}"
     return TakenValue(f"{name}: {sign} {number}", " ".join(rest.split()))
 
 
+def change_value(text: str, before: str) -> str:
+    """The comparison before with the number that a text names ("with 5"); empty for other texts."""
+    compared = _COMPARED.fullmatch(before)
+    found = _NUMBER_ALONE.fullmatch(bare_text(text).strip())
+    if compared is None or found is None:
+        return ""
+    signs = (each for place, each in enumerate(_SIGNS) if found[f"sign{place}"])
+    return f"{compared['name']}: {next(signs, '=')} {found['number']}"
+
+
+_NUMBER_ALONE = lazy_pattern(
+    rf"(?:(?:with|rated|mit|avec|con|com) )?(?:(?:{_SIGN}) ?)?{_NUMBER}(?: {_STARS})?"
+)
 _GERMAN_SIGNS = {"mindestens": ">=", "hochstens": "<=", "uber": ">", "unter": "<", "genau": "="}
 
 

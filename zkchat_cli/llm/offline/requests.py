@@ -87,6 +87,8 @@ class NoteRequest(NamedTuple):
     excluded: str = ""
     # Whom or what they are with, "meetings with Ana": the value of a property, or a word
     companion: str = ""
+    # Who made what they are about, "books by Kafka": the author, or a word
+    maker: str = ""
     is_orphan: bool = False
     is_overdue: bool = False
     # "sum" or "average" of an amount ("km", "rating"), and what was done to reach it ("run")
