@@ -157,6 +157,27 @@ def test_a_version_in_the_notes_and_a_number_that_counts_are_not_missing(query: 
     assert ask(query, text, "Godot", lambda _, texts: [0.9] * len(texts)).is_answer
 
 
+@pytest.mark.parametrize(
+    ("query", "is_answer"),
+    [
+        ("what does a berth in Harlingen cost", True),
+        ("what does a berth in Ramsgate cost", False),
+        ("what does berth 36 cost", False),
+        ("what does a berth cost without Ramsgate", True),
+    ],
+)
+def test_a_name_or_number_of_the_question_must_be_in_the_note_that_answers(
+    query: str, is_answer: bool
+) -> None:
+    def similar(_: str, texts: Sequence[str]) -> list[float]:
+        return [0.9 if "berth" in text else 0.2 for text in texts]
+
+    question = analyze_question([prompt_message("user", query)], 0)
+    fees = QuoteSource(1, "Fees.md", "Harlingen", None, "A berth costs 540 euros a year.")
+    other = QuoteSource(2, "Log.md", "Log", None, "Ramsgate was reached after dark, at mile 36.", 1)
+    assert rank_passages(question, [fees, other], similar).is_answer is is_answer
+
+
 def test_a_short_question_clearly_nearer_without_a_word_is_not_answered() -> None:
     def similar(_: str, texts: Sequence[str]) -> list[float]:
         return [0.8 if "failover" in text else 0.9 for text in texts]

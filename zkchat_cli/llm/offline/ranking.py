@@ -12,7 +12,7 @@ heading, and its rank among the search results. The figures were chosen on half 
 about one vault.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -53,7 +53,7 @@ from zkchat_cli.llm.offline.term_weights import (
     count_words,
     weigh_terms,
 )
-from zkchat_cli.llm.offline.unknown_terms import without_unknown
+from zkchat_cli.llm.offline.unknown_terms import is_named_elsewhere, without_unknown
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
 from zkchat_cli.text.word_lists import ENGLISH
@@ -337,9 +337,11 @@ def _confidence_by_meaning(
     )
     language = words.language_of(words.terms(question.text))
     least = MIN_SIMILARITY if language == ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
+    words_of_note = _words_of_note(best.excerpt.path, ranked)
+    is_sure = signals.probability() >= WITHIN_A_LANGUAGE.least_probability
     covered = max(each.covered for each in ranked)
     return Confidence(
-        is_answer=signals.probability() >= WITHIN_A_LANGUAGE.least_probability,
+        is_answer=is_sure and not is_named_elsewhere(question, words_of_note, vocabulary, language),
         matches=similarity.best >= least
         or covered >= MIN_COVERED
         or max(each.named for each in ranked) >= MIN_NAMED,
@@ -348,6 +350,15 @@ def _confidence_by_meaning(
         signals=signals,
         is_clearly_missing=is_clearly_foreign(missing, question, _with_names(best), similarities),
     )
+
+
+def _words_of_note(path: str, ranked: Iterable[_ValuedQuote]) -> frozenset[str]:
+    """The words of all passages found of a note, and of the names above them."""
+    found: set[str] = set()
+    for each in ranked:
+        if each.quote.excerpt.path == path:
+            found |= each.quote.words | each.quote.above
+    return frozenset(found)
 
 
 def _confidence_by_words(

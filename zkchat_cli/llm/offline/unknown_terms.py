@@ -7,7 +7,7 @@ failover" is nearer to a note about Redis without its second word.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from zkchat_cli.llm.offline.confidence import MOST_NAMED_WORDS, Confidence, subject_size
 from zkchat_cli.llm.offline.named_words import is_name
@@ -26,6 +26,12 @@ _NUMBERED = lazy_pattern(
     r"(?=\W*(?P<after>\w*))"
 )
 """A word and the number behind it; more than two digits are a year or an amount."""
+_EXCLUDED = lazy_pattern(
+    r"\b(?:without|not|no|except|instead of|ohne|nicht|kein\w*|statt|außer|sans|sauf|sin|excepto"
+    r"|salvo|sem|exceto) (\S+)",
+    re.IGNORECASE,
+)
+"""A word that an answer need not have."""
 
 
 def without_unknown(
@@ -59,18 +65,40 @@ def _lacks_what_distinguishes_it(confidence: Confidence, question: AnalyzedQuest
 def _unknown_name(
     question: AnalyzedQuestion, vocabulary: PassageVocabulary, language: str
 ) -> str | None:
-    """A number or a name in the question that no passage has: what is said of others is no answer.
-    In German, every noun begins with a capital letter.
+    """A number or a name in the question that no passage has: what is said of others is no
+    answer.
+    """
+    sought = _sought_names(question, language)
+    return next((word for word in sought if not vocabulary.has_word(word)), None)
+
+
+def is_named_elsewhere(
+    question: AnalyzedQuestion,
+    words_of_note: Set[str],
+    vocabulary: PassageVocabulary,
+    language: str,
+) -> bool:
+    """Whether a name or a number of the question is not among the words found of the note that
+    would answer: "a berth in Ramsgate" is not answered by the fees of another harbour.
+    """
+    excluded = set(terms(" ".join(_EXCLUDED.findall(question.text))))
+    return any(
+        words_of_note.isdisjoint(vocabulary.forms(word))
+        for word in _sought_names(question, language)
+        if word not in excluded
+    )
+
+
+def _sought_names(question: AnalyzedQuestion, language: str) -> Iterator[str]:
+    """The names and numbers of a question, names first: "nothing on 5" says less than the name
+    beside it. In German, every noun begins with a capital letter.
     """
     text = question.text
     tells_names = language != GERMAN and text not in (text.title(), text.upper())
-    # "Nothing on 5" says less than the name beside it
     for word in sorted(question.subject, key=lambda each: (each.isdecimal(), each)):
         is_sought = is_name(word, text) if tells_names else any(map(str.isdigit, word))
-        is_word = "'" not in word and not cjk_characters(word)
-        if is_sought and is_word and not vocabulary.has_word(word):
-            return word
-    return None
+        if is_sought and "'" not in word and not cjk_characters(word):
+            yield word
 
 
 def _unknown_version(question: str, excerpts: Sequence[QuoteSource]) -> str | None:
