@@ -60,6 +60,7 @@ def test_a_question_that_does_not_tell_is_answered_in_the_language_of_the_notes(
     german_notes = [GERMAN_NOTE + " Das ist die Regel, und sie ist nicht neu."]
     assert phrases_for("Kompost", german_notes) == PHRASES["german"]
     assert phrases_for("compost", []) == PHRASES["english"]
+    assert phrases_for("self-hosted sync server", []) == PHRASES["english"]
     assert phrases_for("what does a heap need?", german_notes) == PHRASES["english"]
 
 

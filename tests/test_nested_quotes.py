@@ -3,6 +3,7 @@
 from factories import prompt_message
 
 from zkchat_cli.llm.offline.answer import quote_answer
+from zkchat_cli.llm.offline.named_words import is_noun
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.quotes import QuoteSource
 
@@ -62,3 +63,8 @@ def test_a_list_below_its_lead_in_may_be_nested_without_any_heading() -> None:
     packing = "- We went to Wales\n\t- Bring next time:\n\t\t- a tarp\n\t\t- a stove\n"
     said = answer("when did we go to Wales", packing)
     assert "“We went to Wales • Bring next time: a tarp • a stove” [1]" in said
+
+
+def test_a_preposition_is_not_named_as_what_the_notes_lack() -> None:
+    assert not is_noun("against", "what helped against slugs", "english")
+    assert is_noun("slugs", "what helped against slugs", "english")

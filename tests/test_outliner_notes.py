@@ -95,3 +95,8 @@ def test_the_first_lines_of_a_page_are_its_properties(tmp_path: Path) -> None:
     assert notes.vault.resolve("[[pain au levain]]").target == "pages/sd.md"
     assert notes.found("tag:recipe") == ["pages/sd.md"]
     notes.vault.close()
+
+
+def test_the_date_of_a_task_is_quoted_with_it() -> None:
+    [task] = quotable_passages("- TODO Rebuild the picker\n  SCHEDULED: <2026-03-16 Mon>\n")
+    assert task.text == "TODO Rebuild the picker SCHEDULED: <2026-03-16 Mon>"

@@ -25,6 +25,8 @@ _QUOTATION = lazy_pattern(r"(?<!\S)“([^“”„«»\n]*)”(?= \[\d)")
 _ELIDED = frozenset("cdjlmnst")
 # Words of task lists in any language
 _TODO = frozenset(("todo", "todos"))
+# Words of any language that have the stem of a common word in one: Portuguese "serve"
+_SAME_STEM = frozenset(("server", "servers"))
 _REQUEST_WORDS = {
     ENGLISH: "list show notes note links link linked summarize summarise summary outline overview "
     "compare difference table count newest latest recent folder folders tag tags tagged write "
@@ -264,7 +266,7 @@ def _count_common_words(text: str) -> Counter[str]:
     """What the common words of each language in a text are worth."""
     counts: Counter[str] = Counter()
     # "c" is French in "c'est", but not in "C#"
-    words = [word for word in terms(text) if word not in _ELIDED | _TODO]
+    words = [word for word in terms(text) if word not in _ELIDED | _TODO | _SAME_STEM]
     accented = {term for each in text.split() if not each.isascii() for term in terms(each)}
     for word in dict.fromkeys("'".join(words).split("'")):
         # "thé" is not "the"

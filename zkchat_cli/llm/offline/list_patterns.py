@@ -248,6 +248,8 @@ LIST = family(
     r" |die |le |la |el |a |l['’] ?)*{label}|(?:are|is|sind|sont|estan|estao|son|sao)"
     r" (?:tagged|in|from|im|dans|en|na|no|mit|von|vom|aus|with|de|du|del|do|da|avec|con|com)"
     r"|tagged|from|with|in) ?.+)",
+    r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales) (?:{notes})"
+    r" (?P<scope>(?:have|has|haben|hat|ont|tienen|tem) [\w-]+ ?(?:::?|=) ?\S.*)",
     r"(?:was (?:steht|ist|liegt|gibt es)|what(?:['’]?s| is)|qu['’] ?y a[- ]t[- ]il|que hay"
     r"|o que (?:ha|tem|esta))"
     r" (?P<scope>(?:in|im|dans|en|na|no|em) (?:{the} )*(?:folder|directory|ordner|verzeichnis"

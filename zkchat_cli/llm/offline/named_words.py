@@ -18,6 +18,10 @@ _BEFORE_NOUNS = {
     "pelo pela sem sobre em",
 }
 """Articles, prepositions and such words, folded: a word behind one of them is hardly a verb."""
+# English prepositions that are no stopwords: "nothing on against" names nothing
+_PREPOSITIONS = frozenset(
+    "against versus among amongst within upon via per towards toward beside besides".split()
+)
 
 
 def as_written(term: str, text: str) -> str:
@@ -62,7 +66,7 @@ def is_noun(term: str, text: str, language: str | None) -> bool:
         return not written[:1].islower()
     before = _BEFORE_NOUNS.get(language or "")
     if before is None:
-        return True
+        return term not in _PREPOSITIONS
     followed = ""
     for each in text.split():
         if term in content_terms(each):

@@ -79,8 +79,8 @@ _FIELDS = (
     _ScopePattern(
         "property",
         compile_filled(
-            r"(?:(?:with|where|whose|having|that have|which have|have|mit|bei denen|wo|avec|dont"
-            r"|con"
+            r"(?:(?:with|where|whose|having|that have|which have|have|has|haben|hat|ont|tienen"
+            r"|tiene|tem|mit|bei denen|wo|avec|dont|con"
             r"|donde|cuyo|com|onde|cujo) )(?:the |a |der |die |le |la |el |a )*(?:property "
             r"|eigenschaft"
             r" |propriete |propiedad |propriedade )?(?P<value>[\w-]+(?: ?[:=] ?| is | ist | est "
