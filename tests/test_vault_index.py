@@ -106,9 +106,9 @@ def test_an_index_outlives_an_absence_of_the_folder_and_no_trace_of_deleted_note
 
 def test_problems_stay_until_they_are_fixed(notes):
     notes.write("old.md", b"caf\xe9")
-    notes.write("odd.md", "---\na: [b\n---\n")
+    notes.write("odd.md", "---\na: {b\n---\n")
     expected = (
-        "odd.md: front matter is not valid YAML (did not find expected ',' or ']'), read as text",
+        "odd.md: front matter is not valid YAML (did not find expected ',' or '}'), read as text",
     )
     old = ("old.md: Windows-1252 instead of UTF-8, decoded",)
     assert notes.vault.refresh().problems == expected + old
