@@ -106,6 +106,10 @@ def test_noun_that_names_no_notes_is_searched(app: AppFixture, message: str) -> 
         (["notes about bees", "how do I feed them?"], {"kind": "how_to"}),
         (["who is Ada?", "the second one"], {"kind": "lookup"}),
         (["what did I write on 3 May?", "and on the 4th?"], {"kind": "list", "dates": "on 4 May"}),
+        (
+            ["qu'ai-je fait le 3 mai ?", "qu'ai-je fait le 4 mai ?"],
+            {"dates": "le 4 mai", "state": ""},
+        ),
     ],
 )
 def test_follow_up_changes_the_request_before(

@@ -52,6 +52,7 @@ def test_property_of_the_notes_of_a_kind_is_averaged_or_added(
     [
         ("how many km did I run in October 2026?", "Total of km: 12.5. 2 values, in 2 notes"),
         ("how far did I run in October 2026?", "Total of km: 12.5."),
+        ("how far did I run in November 2026?", "Total of km: 6. 1 value, in 1 note"),
         ("wie viele Kilometer bin ich im Oktober 2026 gelaufen?", "Summe, Kilometer: 12,5."),
         ("combien de kilomètres ai-je couru en octobre 2026 ?", "Total, kilomètres : 12,5."),
         ("¿cuántos kilómetros corrí en octubre de 2026?", "Total de kilómetros: 12,5."),

@@ -18,6 +18,7 @@ class LinePhrases(NamedTuple):
     no_broken_links: str
     average: str
     total: str
+    one_value: str
     values: str
 
 
@@ -29,6 +30,7 @@ LINE_PHRASES = {
         no_broken_links="Your notes have no broken links.",
         average="Average of {name}: {value}",
         total="Total of {name}: {value}",
+        one_value="1 value, in {notes}:",
         values="{count} values, in {notes}:",
     ),
     GERMAN: LinePhrases(
@@ -38,6 +40,7 @@ LINE_PHRASES = {
         no_broken_links="Deine Notizen haben keine defekten Links.",
         average="Durchschnitt, {name}: {value}",
         total="Summe, {name}: {value}",
+        one_value="1 Wert, in {notes}:",
         values="{count} Werte, in {notes}:",
     ),
     FRENCH: LinePhrases(
@@ -47,6 +50,7 @@ LINE_PHRASES = {
         no_broken_links="Vos notes n'ont aucun lien rompu.",
         average="Moyenne, {name} : {value}",
         total="Total, {name} : {value}",
+        one_value="1 valeur, dans {notes} :",
         values="{count} valeurs, dans {notes} :",
     ),
     SPANISH: LinePhrases(
@@ -56,6 +60,7 @@ LINE_PHRASES = {
         no_broken_links="Tus notas no tienen enlaces rotos.",
         average="Media de {name}: {value}",
         total="Total de {name}: {value}",
+        one_value="1 valor, en {notes}:",
         values="{count} valores, en {notes}:",
     ),
     PORTUGUESE: LinePhrases(
@@ -65,6 +70,7 @@ LINE_PHRASES = {
         no_broken_links="Suas notas não têm links quebrados.",
         average="Média de {name}: {value}",
         total="Total de {name}: {value}",
+        one_value="1 valor, em {notes}:",
         values="{count} valores, em {notes}:",
     ),
 }

@@ -3,7 +3,7 @@
 from zkchat_cli.llm.offline.amount_units import amount_query, units_of
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import AskedTurn
-from zkchat_cli.llm.offline.note_descriptions import describe_notes, list_arguments
+from zkchat_cli.llm.offline.note_descriptions import count_of_notes, list_arguments
 from zkchat_cli.llm.offline.property_names import is_common_name
 from zkchat_cli.llm.offline.quotes import QuoteSource, find_quotes
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, RequestHandler, plain_name
@@ -50,9 +50,9 @@ def answer_with_amount(
         value /= total
         head = of_lines.average
     said = head.format(name=plain_name(request.amount), value=_written(value, phrases))
-    notes = phrases.notes(int(data.get("notes", 0)))
-    described = f"{notes} {describe_notes(request, phrases)}".strip().replace(" ,", ",")
-    values = of_lines.values.format(count=phrases.number(total), notes=described)
+    described = count_of_notes(int(data.get("notes", 0)), request, phrases)
+    counted = of_lines.one_value if total == 1 else of_lines.values
+    values = counted.format(count=phrases.number(total), notes=described)
     lines = "".join(map(_line, listed[-1].excerpts))
     left = total - len(listed[-1].excerpts)
     rest = f"\n{phrases.and_more.format(count=phrases.number(left))}\n" if left > 0 else ""

@@ -158,6 +158,9 @@ def _restrict(text: str, before: NoteRequest) -> NoteRequest | None:
             return before._replace(property=changed)
     elif not has_date(text) and not text.startswith("#"):
         return None
+    elif parse_request(text).kind in LISTED:
+        # "what did I do on 9 May?" is a request of its own
+        return None
     fields = read_clause(rest)
     if not fields and (has_date(rest) or "#" in rest):
         fields = read_scope(rest)

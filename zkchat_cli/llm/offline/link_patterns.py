@@ -58,6 +58,19 @@ _TRIGGERS = (
 )
 ORPHANS = family("list", _TRIGGERS, rf"{_ASKED}{_NOTES}{_ALSO_THERE}", is_orphan=True)
 COUNTED_ORPHANS = family("count", _TRIGGERS, rf"{_COUNTED}{_NOTES}{_ALSO_THERE}", is_orphan=True)
+DEAD_ENDS = family(
+    "list",
+    "nothing nowhere nichts nirgend rien nada ning nenhum no",
+    rf"{_ASKED}(?:{{notes}}),? (?:(?:that|which|die|qui|que) )?"
+    r"(?:(?:links?|points?|refers?)(?: to)? (?:nothing|nowhere|no (?:other )?notes?)"
+    r"|(?:auf )?(?:nichts|nirgends|nirgendwohin)"
+    r" (?:verlinken|verweisen|zeigen)"
+    r"|(?:verlinken|verweisen|zeigen) (?:auf )?(?:nichts|nirgendwohin)"
+    r"|ne (?:pointent|renvoient|menent)(?: vers| a)? (?:rien|nulle part|aucune (?:autre )?note)"
+    r"|no (?:enlazan|apuntan|vinculan)(?: a)? (?:nada|ning\w+(?: (?:otra )?nota)?)"
+    r"|nao (?:apontam|linkam|ligam)(?: para| a)? (?:nada|nenhuma(?: outra)?(?: nota)?))",
+    unlinked="-",
+)
 _LINKS = r"(?:wiki ?-?)?(?:links?|verlinkungen|verweise|liens?|enlaces?|vinculos?|ligacoes)"
 _BROKEN = (
     r"(?:broken|dead|dangling|missing|unresolved|kaputt\w*|defekt\w*|tot(?:en?)?|ungultig\w*|rompus?"

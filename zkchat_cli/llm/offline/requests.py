@@ -122,6 +122,7 @@ FAMILIES = (
     list_patterns.COUNT,
     link_patterns.ORPHANS,
     link_patterns.COUNTED_ORPHANS,
+    link_patterns.DEAD_ENDS,
     link_patterns.BROKEN,
     link_patterns.COUNTED_BROKEN,
     list_patterns.LINKS_BETWEEN,
