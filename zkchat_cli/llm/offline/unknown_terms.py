@@ -82,10 +82,11 @@ def is_named_elsewhere(
     would answer: "a berth in Ramsgate" is not answered by the fees of another harbour.
     """
     excluded = set(terms(" ".join(_EXCLUDED.findall(question.text))))
+    # The words of a note lack what is a stopword of its language, such as the first of Los Angeles
     return any(
         words_of_note.isdisjoint(vocabulary.forms(word))
         for word in _sought_names(question, language)
-        if word not in excluded
+        if word not in excluded and not is_stopword(word)
     )
 
 
