@@ -10,6 +10,7 @@ from zkchat_cli.text.note_phrases import NotePhrases
 
 # What was due until then is overdue
 YESTERDAY = "yesterday"
+ORPHANS = "orphans"
 DUE_TASKS = "due tasks"
 
 
@@ -23,7 +24,7 @@ def list_arguments(request: NoteRequest) -> dict[str, Any]:
         "about": _words_with_excluded(request),
         "property": request.property,
         "links_to": request.note or _excluded_link(request),
-        "linked_from": "-" if request.is_orphan else "",
+        "show": ORPHANS if request.is_orphan else "",
     }
     if request.is_overdue:
         arguments["until"] = YESTERDAY
@@ -51,12 +52,15 @@ def list_command(request: NoteRequest) -> str:
     """The command that lists all notes of a request."""
     arguments = list_arguments(request)
     order = arguments.pop("order", "")
+    is_orphan = arguments.pop("show", "") == ORPHANS
     command = ["zkchat", "vault", "list"]
     for name, value in arguments.items():
         option = f"--{name.replace('_', '-')}"
         # "-done" would be read as an option
         is_negative = str(value).startswith("-")
         command += [f"{option}={value}"] if is_negative else [option, str(value)]
+    if is_orphan:
+        command.append("--linked-from=-")
     if order:
         command.append(f"--{order}")
     return shlex.join(command)

@@ -14,6 +14,7 @@ from zkchat_cli.llm.offline.property_names import (
     name_in_vault,
     same_names,
 )
+from zkchat_cli.llm.offline.property_values import readable_value
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, plain_name
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.text.line_phrases import line_phrases
@@ -30,8 +31,9 @@ class NamedProperties(NamedTuple):
 
 def asks_for_names(request: NoteRequest) -> bool:
     """Whether a request names properties as its language does."""
-    has_common_name = any(is_common_name(_name_of(each)) for each in _properties(request))
-    return bool(request.companion or request.maker or request.lacks) or has_common_name
+    # "status: open" is what the user calls it
+    compares = any(map(readable_value, _properties(request)))
+    return bool(request.companion or request.maker or request.lacks) or compares
 
 
 def names_call(of_kind: Mapping[str, Any]) -> WantedCall:

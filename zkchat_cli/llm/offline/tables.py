@@ -108,8 +108,9 @@ def _calls_for_named(request: NoteRequest, listed: FinishedCall) -> list[WantedC
 
 def _arguments(request: NoteRequest) -> dict[str, Any]:
     named = _named_columns(request)
-    show = ", ".join(named) or "*"
-    return list_arguments(request) | {"show": show, "limit": MOST_ROWS, "excerpts": MOST_ROWS}
+    arguments = list_arguments(request)
+    show = ", ".join(filter(None, (", ".join(named) or "*", arguments.get("show"))))
+    return arguments | {"show": show, "limit": MOST_ROWS, "excerpts": MOST_ROWS}
 
 
 def answer_with_table(

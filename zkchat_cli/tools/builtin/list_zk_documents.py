@@ -34,6 +34,8 @@ MOST_BEGINNINGS = 20
 BEGINNING = 600
 # Sections of one note, each of a day, in an answer
 MOST_SECTIONS = 10
+# Notes that no other note links to. What models are not told costs them nothing
+ORPHANS = "orphans"
 ORDERS = ("path", "newest", "oldest")
 GROUPS = ("tags", "folders", "property names")
 
@@ -47,13 +49,8 @@ def list_zk_documents(
     about: Annotated[str, "words, in any form"] = "",
     property: Annotated[str, 'such as "status: open"'] = "",  # noqa: A002
     links_to: Annotated[str, "note"] = "",
-    linked_from: Annotated[str, "note; - for orphans"] = "",
     order: Annotated[str, "path, newest or oldest"] = "path",
-    show: Annotated[
-        str,
-        "properties; or, instead of notes: tags, folders, open tasks, due tasks, broken links, "
-        "amounts of km",
-    ] = "",
+    show: Annotated[str, "properties; or tags or folders, to count them; or open tasks"] = "",
     excerpts: Annotated[int, f"beginnings of so many, up to {MOST_BEGINNINGS}"] = 0,
     limit: Annotated[int, f"1 to {MOST_LISTED}, default {DEFAULT_LISTED}"] = DEFAULT_LISTED,
     offset: Annotated[int, "notes to skip"] = 0,
@@ -72,7 +69,10 @@ def list_zk_documents(
         newest=order == "newest",
         oldest=order == "oldest",
     )
-    wanted = _with_links(vault, wanted, links_to, linked_from)
+    names = [name.strip() for name in show.split(",") if name.strip()]
+    wanted = _with_links(vault, wanted, links_to)
+    if ORPHANS in names:
+        wanted = wanted._replace(linked_from="")
     found = vault.catalog.list_notes(wanted)
     if show in GROUPS:
         return _count_names(vault, show, found)
@@ -81,7 +81,6 @@ def list_zk_documents(
     if lists_lines(show):
         return list_lines(vault, found, LineRequest(show, about, since, until, begin, most))
     shown = found[begin:][:most]
-    names = [name.strip() for name in show.split(",") if name.strip()]
     dated = bool(wanted.newest or wanted.oldest or since or until)
     documents = [_describe(vault, entry, names, dated=dated) for entry in shown]
     return ToolOutput(
@@ -92,20 +91,14 @@ def list_zk_documents(
     )
 
 
-def _with_links(
-    vault: Vault, wanted: NoteSelection, links_to: str, linked_from: str
-) -> NoteSelection:
-    """The selection of notes that link to a note or, with a minus, do not, and of those that one
-    links to. Raises VaultError for a note that does not exist.
+def _with_links(vault: Vault, wanted: NoteSelection, links_to: str) -> NoteSelection:
+    """The selection of notes that link to a note or, with a minus, do not. Raises VaultError for a
+    note that does not exist.
     """
     target = locate_link(vault, links_to)
     if links_to.startswith("-"):
-        wanted = wanted._replace(lacks_links_to=target)
-    else:
-        wanted = wanted._replace(links_to=target)
-    if linked_from:
-        wanted = wanted._replace(linked_from=locate_link(vault, linked_from))
-    return wanted
+        return wanted._replace(lacks_links_to=target)
+    return wanted._replace(links_to=target)
 
 
 def _count_names(vault: Vault, group: str, found: Iterable[NoteEntry]) -> ToolOutput:
