@@ -267,3 +267,12 @@ def test_steps_are_those_of_the_section_and_of_the_note_that_is_named(zkchat: Pr
     assert "Steps from" not in linux
     bread = zkchat("ask", "steps for sourdough", "--answer-only").out
     assert "Steps from Sourdough:\n\n1. “Mix flour and water”" in bread
+
+
+def test_more_after_an_outline_stays_with_the_notes_that_are_named_so(zkchat: Program) -> None:
+    pages = {f"Sync {i}.md": f"Part {i} is copied. Never on tour {i}.\n" for i in range(6)}
+    write_notes(zkchat.vault, {**pages, "Print.md": "Select page and sync to print a summary.\n"})
+    first = zkchat("ask", "summarize the notes about sync", "--json").json
+    more = zkchat("ask", "tell me more", "--cid", first["conversation_id"], "--json").json
+    assert more["citations"]
+    assert all(each["relative_path"].startswith("Sync") for each in more["citations"])

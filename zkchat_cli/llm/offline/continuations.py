@@ -38,7 +38,8 @@ def next_continuation_calls(request: NoteRequest, turn: AskedTurn) -> Sequence[W
         return _pages_of_list(earlier, turn).next_calls(earlier._replace(kind="list"), turn)
     if turn.calls_of(SEARCH_TOOL):
         return []
-    queries = _analyze(question, turn, request).searches
+    outlined = _outlined(request, earlier)
+    queries = (outlined,) if outlined else _analyze(question, turn, request).searches
     return [WantedCall(SEARCH_TOOL, {"query": each, "limit": MOST_RESULTS}) for each in queries]
 
 
@@ -56,12 +57,17 @@ def answer_with_continuation(
         answer = _pages_of_list(earlier, turn).answer(earlier._replace(kind="list"), turn, None)
         is_end = answer is None or answer.level != "answer" or "- " not in answer.text
         return nothing_more if is_end else answer
-    outlined = earlier.about if earlier.kind == "outline" and not request.about else ""
-    new = _new_quotes(_analyze(question, turn, request), turn, similarities, outlined)
+    asked = _analyze(question, turn, request)
+    new = _new_quotes(asked, turn, similarities, _outlined(request, earlier))
     if not new:
         has_answers = bool(turn.answers) and not request.about
         return nothing_more if has_answers else None
     return OfflineAnswer(f"{phrases.more}\n\n{format_quotes(new)}", "answer")
+
+
+def _outlined(request: NoteRequest, earlier: NoteRequest) -> str:
+    """The subject of the outline that is continued; empty for any other request."""
+    return earlier.about if earlier.kind == "outline" and not request.about else ""
 
 
 def _last_request(question: str, turn: AskedTurn) -> NoteRequest:
@@ -96,15 +102,15 @@ def _new_quotes(
     }
     ranked = rank_passages(question, list(found.values()), similarities)
     said = turn.earlier_texts
-    new = [quote for quote in ranked.on_topic if quote.text not in said and quote.is_complete]
+    unsaid = [quote for quote in ranked.all if quote.text not in said and quote.is_complete]
     languages = words.detect_languages(excerpt.text for excerpt in found.values())
     subject = comparable_words(outlined, languages)
     of_outline = [
         quote
-        for quote in new
+        for quote in unsaid
         if subject and subject <= comparable_words(quote.excerpt.title, languages)
     ]
-    new = of_outline or new
+    new = of_outline or [quote for quote in unsaid if quote.is_on_topic]
     if not new:
         return []
     return answering_quotes(ranked._replace(on_topic=tuple(new)), MAX_QUOTES, said)
