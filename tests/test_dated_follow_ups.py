@@ -12,6 +12,7 @@ JOURNAL = {
     "2026-11-03.md": "- weighed 78.0 kg\n",
     "2026-11-04.md": "- weighed 77.9 kg\n",
     "2026-11-05.md": "- weighed 78.4 kg\n",
+    "2026-12-24.md": "- cut the tree\n- baked a pie\n- sang\n",
 }
 
 
@@ -62,3 +63,9 @@ def test_days_are_asked_for_one_after_the_other(app: AppFixture) -> None:
     assert "“weighed 78.0 kg”" in said[0]
     assert "“weighed 77.9 kg”" in said[1]
     assert "“weighed 78.4 kg”" in said[2]
+
+
+def test_only_note_of_a_day_is_told_with_its_lines(app: AppFixture) -> None:
+    said = report_of(app.session().send("what did I do on 24 December 2026?")).answer
+    assert "- 2026-12-24: “cut the tree” [1]\n" in said
+    assert "- 2026-12-24: “baked a pie” [1]\n" in said

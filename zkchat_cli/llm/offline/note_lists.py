@@ -38,6 +38,8 @@ MOST_SHOWN = 6
 # Notes of a time, with a sentence of each
 MOST_QUOTED = 5
 LONGEST_KEY_LINE = 120
+# Sentences of the only note of a time
+MOST_OF_ONE = 4
 # Notes below a count
 MOST_COUNTED = 5
 # Notes with a name in their titles, tags or folders, so that it is a kind of note
@@ -177,20 +179,24 @@ def _format_list(request: NoteRequest, turn: AskedTurn, total: int, before: int)
         total = before + len(shown)
     elif before:
         head = phrases.continued.format(notes=notes, first=before + 1)
-    lines = [_line(request, note) for note in shown]
+    most = MOST_OF_ONE if total == 1 else 1
+    lines = [_line(request, note, most) for note in shown]
     rest = format_rest(total - before - len(shown), request, phrases)
     return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")
 
 
-def _line(request: NoteRequest, note: ListedNote) -> str:
+def _line(request: NoteRequest, note: ListedNote, most: int) -> str:
+    """A note; of a time with as many of its key lines, each as a line of its own."""
     is_title_of_day = note.title.replace("_", "-").startswith(note.day)
     day = "" if is_title_of_day else f"{note.day} "
     if not _is_by_date(request) or note.excerpt is None:
         return f"- {day}{format_note(note)}\n"
-    key_lines = summarize_excerpts([note.excerpt], 1)
-    if not key_lines or len(key_lines[0].text) > LONGEST_KEY_LINE:
+    key_lines = summarize_excerpts([note.excerpt], most)
+    short = [line for line in key_lines if len(line.text) <= LONGEST_KEY_LINE]
+    if not short or short[0] != key_lines[0]:
         return f"- {day}{format_note(note)}\n"
-    return f"- {day}{plain_name(note.title)}: {format_quotes(key_lines)}"
+    name = f"- {day}{plain_name(note.title)}"
+    return "".join(f"{name}: {format_quotes([line])}" for line in short)
 
 
 def _answer_without_notes(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer:
