@@ -33,7 +33,9 @@ SLOTS = {
     "anything) about|refer(?:s|ring)? to|erwahn(?:t|en)|enthalt(?:en)?|handel(?:t|n) von|gehts? um"
     "|geht es um|behandel(?:t|n)|mentionne(?:nt)?|parle(?:nt)? d(?:e|u)|traite(?:nt)? d(?:e|u)"
     "|contienne(?:nt)?|contient|menciona[nm]?|habla[n]? de|trata[nm]? de|trata[nm]? d[oa]"
-    "|contiene[n]?|fala[m]? d(?:e|o|a)|fala[m]? sobre|contem",
+    "|contiene[n]?|fala[m]? d(?:e|o|a)|fala[m]? sobre|contem"
+    "|uses?(?! (?:for|to|as)\\b)|using|verwende(?:n|t)|benutz(?:en|t)|utilise(?:nt)?|utiliza[nm]?|usa[nm]?"
+    "|llevan|levam",
     "label": "tags?|hashtags?|etiquetas?|etiquettes?|schlagwort(?:e|er)?|property|properties"
     "|eigenschaft|propriete|propiedad|propriedade|#",
     "make": "make|create|build|draw|generate|produce|do|prepare|erstelle?|mach|mache|baue?|erzeuge?"
