@@ -34,7 +34,8 @@ SLOTS = {
     "|geht es um|behandel(?:t|n)|mentionne(?:nt)?|parle(?:nt)? d(?:e|u)|traite(?:nt)? d(?:e|u)"
     "|contienne(?:nt)?|contient|menciona[nm]?|habla[n]? de|trata[nm]? de|trata[nm]? d[oa]"
     "|contiene[n]?|fala[m]? d(?:e|o|a)|fala[m]? sobre|contem"
-    "|uses?(?! (?:for|to|as)\\b)|using|verwende(?:n|t)|benutz(?:en|t)|utilise(?:nt)?|utiliza[nm]?|usa[nm]?"
+    "|uses?(?! (?:for|to|as)\\b)|using|verwende(?:n|t)|benutz(?:en|t)|utilise(?:nt)?"
+    "|utiliza[nm]?|usa[nm]?"
     "|llevan|levam",
     "label": "tags?|hashtags?|etiquetas?|etiquettes?|schlagwort(?:e|er)?|property|properties"
     "|eigenschaft|propriete|propiedad|propriedade|#",
