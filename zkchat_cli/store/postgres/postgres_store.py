@@ -172,7 +172,9 @@ class PostgresStore(SessionStore):
 
     def add(self, conversation_id: str, message: ZkChatMessage) -> str | None:
         with self.connection.writing("store a message") as db:
-            db.tell(conversation_id)
+            # Nobody shows a question without its answer, which is told when it is there
+            if message.status != "pending":
+                db.tell(conversation_id)
             appended = messages.append(db, conversation_id, message)
         # The answer arrived together with that of the end of the transaction
         for (head,) in appended:
