@@ -299,6 +299,11 @@ def report_of(turn: Iterator[Event]) -> TurnReport:
     return last.report
 
 
+def answer_to(app: AppFixture, message: str) -> str:
+    """The answer to the first message of a new conversation."""
+    return report_of(app.session().send(message)).answer
+
+
 def failure_of(turn: Iterator[Event]) -> TurnFailed:
     _, last = run_turn(turn)
     assert isinstance(last, TurnFailed), last

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import write_notes
-from factories import AppFixture, report_of
+from factories import AppFixture, answer_to, report_of
 
 from zkchat_cli.llm.offline.follow_ups import resolve_request
 
@@ -24,10 +24,6 @@ VAULT = {
 @pytest.fixture
 def vault(vault: Path) -> Path:
     return write_notes(vault, VAULT)
-
-
-def answer(app: AppFixture, message: str) -> str:
-    return report_of(app.session().send(message)).answer
 
 
 @pytest.mark.parametrize(
@@ -52,7 +48,7 @@ def answer(app: AppFixture, message: str) -> str:
 def test_notes_of_a_kind_are_told_by_the_tags_folders_and_properties_of_the_vault(
     app: AppFixture, message: str, said: str, missing: str
 ) -> None:
-    answered = answer(app, message)
+    answered = answer_to(app, message)
     assert answered.startswith(said)
     assert missing not in answered
 
@@ -72,7 +68,7 @@ def test_notes_of_a_kind_are_told_by_the_tags_folders_and_properties_of_the_vaul
     ],
 )
 def test_tasks_are_quoted_with_how_many_there_are(app: AppFixture, message: str, said: str) -> None:
-    assert answer(app, message).startswith(said)
+    assert answer_to(app, message).startswith(said)
 
 
 @pytest.mark.parametrize("message", ["which vitamins are missing?", "which stars are red?"])
@@ -147,7 +143,7 @@ def test_conversation_about_a_list(app: AppFixture) -> None:
     ],
 )
 def test_what_notes_are_not_about_follows_a_but(app: AppFixture, message: str, said: str) -> None:
-    assert said in answer(app, message)
+    assert said in answer_to(app, message)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +160,7 @@ def test_one_note_is_wanted_by_its_age_and_shown_with_its_lines(
     app: AppFixture, vault: Path, message: str
 ) -> None:
     write_notes(vault, {"Guides/Roof.md": "---\ndate: 2099-01-01\n---\nTiles. #howto\n"})
-    said = answer(app, message)
+    said = answer_to(app, message)
     assert "Roof" in said
     assert "Tiles." in said
     assert "Swap" not in said

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import write_notes
-from factories import AppFixture, chunk, prompt_message, report_of
+from factories import AppFixture, answer_to, chunk, prompt_message, report_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,10 +36,6 @@ def vault(vault: Path) -> Path:
             "Gärten/Kompost 堆肥.md": "堆肥需要空氣、水和耐心。九個月後就可以用了。\n",
         },
     )
-
-
-def answer(app: AppFixture, question: str) -> str:
-    return report_of(app.session().send(question)).answer
 
 
 def test_named_document_is_read_if_its_text_is_not_in_the_prompt(app: AppFixture) -> None:
@@ -172,7 +168,7 @@ def test_brackets_and_quotation_marks_of_a_note_are_no_citations(app: AppFixture
     ],
 )
 def test_any_question_gets_an_answer(app: AppFixture, question: str) -> None:
-    assert answer(app, question)
+    assert answer_to(app, question)
 
 
 def test_answer_is_streamed_word_by_word(app: AppFixture) -> None:
@@ -213,7 +209,7 @@ def test_note_is_summarized_in_its_own_words(app: AppFixture) -> None:
 
 
 def test_two_notes_are_compared(app: AppFixture) -> None:
-    text = answer(app, "Compare [[Compost]] with [[Filters]]")
+    text = answer_to(app, "Compare [[Compost]] with [[Filters]]")
     assert text.index("[[Compost]]:\n\n") < text.index("[[Filters]]:\n\n")
 
 

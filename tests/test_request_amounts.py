@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from conftest import write_notes
-from factories import AppFixture, report_of
+from factories import AppFixture, answer_to
 
 from zkchat_cli.text.numbers import read_decimal
 from zkchat_cli.vault.note_amounts import find_amounts, read_query
@@ -25,10 +25,6 @@ def vault(vault: Path) -> Path:
     return write_notes(vault, VAULT)
 
 
-def answer(app: AppFixture, message: str) -> str:
-    return report_of(app.session().send(message)).answer
-
-
 @pytest.mark.parametrize(
     ("message", "said"),
     [
@@ -44,7 +40,7 @@ def answer(app: AppFixture, message: str) -> str:
 def test_property_of_the_notes_of_a_kind_is_averaged_or_added(
     app: AppFixture, message: str, said: str
 ) -> None:
-    assert answer(app, message).startswith(said)
+    assert answer_to(app, message).startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -63,18 +59,18 @@ def test_property_of_the_notes_of_a_kind_is_averaged_or_added(
 def test_amounts_of_what_was_done_in_a_time_are_added(
     app: AppFixture, message: str, said: str
 ) -> None:
-    assert answer(app, message).startswith(said)
+    assert answer_to(app, message).startswith(said)
 
 
 def test_notes_with_the_amounts_are_quoted(app: AppFixture) -> None:
-    said = answer(app, "how many km did I run in October 2026?")
+    said = answer_to(app, "how many km did I run in October 2026?")
     assert "- 2026-10-05: “ran 5 km in 30 minutes” [2]" in said
     assert "cycled" not in said
     assert "42 km" not in said
 
 
 def test_property_that_none_of_the_notes_has_is_told(app: AppFixture) -> None:
-    assert answer(app, "average priority of my books") == (
+    assert answer_to(app, "average priority of my books") == (
         "None of these notes has a property priority.\n"
     )
 
@@ -89,7 +85,7 @@ def test_property_that_none_of_the_notes_has_is_told(app: AppFixture) -> None:
     ],
 )
 def test_other_questions_are_looked_up(app: AppFixture, message: str) -> None:
-    said = answer(app, message)
+    said = answer_to(app, message)
     assert "Total of" not in said
     assert "property" not in said
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import write_notes
-from factories import AppFixture, report_of
+from factories import AppFixture, answer_to, report_of
 
 VAULT = {
     "Books/Dune.md": "---\nauthor: Frank Herbert\nrating: 5\n---\n# Dune\n\nA planet. #book\n",
@@ -31,28 +31,24 @@ def vault(vault: Path) -> Path:
     return write_notes(vault, VAULT)
 
 
-def answer(app: AppFixture, message: str) -> str:
-    return report_of(app.session().send(message)).answer
-
-
 def test_question_about_a_day_is_answered_from_its_note(app: AppFixture) -> None:
-    assert answer(app, "what did i weigh on 4 november 2026?").startswith(
+    assert answer_to(app, "what did i weigh on 4 november 2026?").startswith(
         "From your notes:\n\n“weighed 77.9 kg”"
     )
 
 
 def test_day_whose_note_does_not_say_it_is_told_with_what_it_has(app: AppFixture) -> None:
-    said = answer(app, "what did i weigh on 3 november 2026?")
+    said = answer_to(app, "what did i weigh on 3 november 2026?")
     assert said.startswith("No clear answer in your notes of 2026-11-03. They say:")
     assert "77.9" not in said
 
 
 def test_line_that_begins_with_the_day_is_of_that_day(app: AppFixture) -> None:
-    assert "“2026-11-03: 78.0 kg”" in answer(app, "how many kg on 3 november 2026?")
+    assert "“2026-11-03: 78.0 kg”" in answer_to(app, "how many kg on 3 november 2026?")
 
 
 def test_day_without_a_note_is_told(app: AppFixture) -> None:
-    said = answer(app, "what did i weigh on 5 november 2026?")
+    said = answer_to(app, "what did i weigh on 5 november 2026?")
     assert said.startswith("None of your notes is from that time.")
 
 
@@ -66,7 +62,7 @@ def test_day_without_a_note_is_told(app: AppFixture) -> None:
     ],
 )
 def test_bare_request_is_one_if_notes_suit_it(app: AppFixture, message: str, said: str) -> None:
-    assert said in answer(app, message)
+    assert said in answer_to(app, message)
 
 
 @pytest.mark.parametrize("message", ["list all fallacies", "lista de fallacies"])
@@ -77,15 +73,17 @@ def test_bare_request_that_no_notes_suit_is_a_look_up(app: AppFixture, message: 
 
 
 def test_notes_without_a_tag_are_listed(app: AppFixture) -> None:
-    said = answer(app, "notes not tagged book")
+    said = answer_to(app, "notes not tagged book")
     assert "without #book:" in said
     assert "Dune" not in said
-    assert "notes without tags:" in answer(app, "which notes have no tags?")
+    assert "notes without tags:" in answer_to(app, "which notes have no tags?")
 
 
 def test_steps_are_those_below_the_item_or_title_that_names_the_task(app: AppFixture) -> None:
-    assert "1. “discard half” [1]\n2. “add water” [1]\n" in answer(app, "how do i feed the starter")
-    assert answer(app, "wie backe ich brot?").startswith("Schritte aus Brot backen:")
+    assert "1. “discard half” [1]\n2. “add water” [1]\n" in answer_to(
+        app, "how do i feed the starter"
+    )
+    assert answer_to(app, "wie backe ich brot?").startswith("Schritte aus Brot backen:")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +94,7 @@ def test_steps_are_those_below_the_item_or_title_that_names_the_task(app: AppFix
     ],
 )
 def test_two_names_with_or_are_compared(app: AppFixture, message: str, said: str) -> None:
-    assert said in answer(app, message)
+    assert said in answer_to(app, message)
 
 
 def test_article_is_no_choice(app: AppFixture) -> None:
@@ -104,5 +102,5 @@ def test_article_is_no_choice(app: AppFixture) -> None:
 
 
 def test_summary_of_a_time_lists_its_notes(app: AppFixture) -> None:
-    said = answer(app, "summarize what I wrote in october 2025")
+    said = answer_to(app, "summarize what I wrote in october 2025")
     assert said == "1 note, in october 2025:\n\n- 2025_10_05: “planted garlic” [1]\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import write_notes
-from factories import AppFixture, report_of
+from factories import AppFixture, answer_to, report_of
 
 from zkchat_cli.llm.offline.follow_ups import resolve_request
 from zkchat_cli.text.due_dates import find_due_period
@@ -31,10 +31,6 @@ def vault(vault: Path) -> Path:
     return write_notes(vault, VAULT)
 
 
-def answer(app: AppFixture, message: str) -> str:
-    return report_of(app.session().send(message)).answer
-
-
 @pytest.mark.parametrize(
     ("message", "said"),
     [
@@ -49,7 +45,7 @@ def answer(app: AppFixture, message: str) -> str:
     ],
 )
 def test_value_of_a_property_is_compared(app: AppFixture, message: str, said: str) -> None:
-    assert answer(app, message).startswith(said)
+    assert answer_to(app, message).startswith(said)
 
 
 def test_value_restricts_the_list_before(app: AppFixture) -> None:
@@ -71,7 +67,7 @@ def test_value_restricts_the_list_before(app: AppFixture) -> None:
     ],
 )
 def test_property_is_known_by_its_name_in_another_language(app: AppFixture, message: str) -> None:
-    said = answer(app, message)
+    said = answer_to(app, message)
     assert "Ben Roth" in said
     assert "Ana Ruiz" not in said
 
@@ -87,7 +83,7 @@ def test_property_is_known_by_its_name_in_another_language(app: AppFixture, mess
     ],
 )
 def test_property_that_no_note_has_is_told(app: AppFixture, message: str, said: str) -> None:
-    assert answer(app, message) == f"{said}\n"
+    assert answer_to(app, message) == f"{said}\n"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +101,7 @@ def test_property_that_no_note_has_is_told(app: AppFixture, message: str, said: 
 def test_meetings_of_a_person_are_those_with_their_name_in_a_property(
     app: AppFixture, message: str
 ) -> None:
-    said = answer(app, message)
+    said = answer_to(app, message)
     assert "- Kickoff" in said
     assert "Review" not in said
 
@@ -122,7 +118,7 @@ def test_meetings_of_a_person_are_those_with_their_name_in_a_property(
     ],
 )
 def test_notes_without_a_link_to_them_are_listed(app: AppFixture, message: str) -> None:
-    said = answer(app, message)
+    said = answer_to(app, message)
     assert said.lower().startswith("10 not")
     assert "`zkchat vault list --linked-from=-`" in said
     assert "Emma" not in said
@@ -130,7 +126,7 @@ def test_notes_without_a_link_to_them_are_listed(app: AppFixture, message: str) 
 
 
 def test_orphans_are_listed_by_the_command(app: AppFixture) -> None:
-    assert "Walden" in answer(app, "notes that nothing links to")
+    assert "Walden" in answer_to(app, "notes that nothing links to")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +141,7 @@ def test_orphans_are_listed_by_the_command(app: AppFixture) -> None:
     ],
 )
 def test_links_to_nothing_are_listed(app: AppFixture, message: str, said: str) -> None:
-    assert answer(app, message).startswith(said)
+    assert answer_to(app, message).startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -170,17 +166,17 @@ def test_links_to_nothing_are_listed(app: AppFixture, message: str, said: str) -
 def test_tasks_are_told_by_the_day_on_which_they_are_due(
     app: AppFixture, message: str, said: str
 ) -> None:
-    assert answer(app, message).startswith(said)
+    assert answer_to(app, message).startswith(said)
 
 
 def test_deadline_below_a_task_is_shown_with_it(app: AppFixture) -> None:
-    assert "- 2199-05-04 Later: “TODO renew passport" in answer(app, "tasks due in May 2199")
+    assert "- 2199-05-04 Later: “TODO renew passport" in answer_to(app, "tasks due in May 2199")
 
 
 def test_due_tasks_of_the_nearest_days(app: AppFixture, vault: Path) -> None:
     tomorrow = (date.today() + timedelta(days=1)).isoformat()
     write_notes(vault, {"Soon.md": f"- [ ] water plants 📅 {tomorrow}\n"})
-    assert "water plants" in answer(app, "¿qué vence mañana?")
+    assert "water plants" in answer_to(app, "¿qué vence mañana?")
 
 
 @pytest.mark.parametrize(
@@ -227,6 +223,6 @@ def test_number_takes_the_place_of_the_one_before(
 
 def test_books_of_an_author_have_the_name_in_a_property(app: AppFixture, vault: Path) -> None:
     write_notes(vault, {"Books/Persuasion.md": "---\ntype: book\nautor: Jane Austen\n---\nBath.\n"})
-    said = answer(app, "books by Jane Austen")
+    said = answer_to(app, "books by Jane Austen")
     assert said.startswith("1 note")
     assert "- Persuasion" in said

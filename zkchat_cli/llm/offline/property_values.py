@@ -1,5 +1,6 @@
 """The values of properties that a request compares: "rated at least 4", "mit 5 Sternen". Pure."""
 
+import re
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline.request_slots import bare_text
@@ -59,6 +60,13 @@ _VALUE = lazy_pattern(
     rf"(?P<number2>\d{{1,3}}(?:[.,]\d{{1,3}})?)(?: sternen?| punkten?)? bewertet(?: sind| wurden)?"
 )
 
+_NUMBER_ALONE = lazy_pattern(
+    rf"(?:(?:with|rated|mit|avec|con|com) )?(?:(?:{_SIGN}) ?)?{_NUMBER}(?: {_STARS})?"
+)
+_GERMAN_SIGNS = {"mindestens": ">=", "hochstens": "<=", "uber": ">", "unter": "<", "genau": "="}
+_COMPARED = lazy_pattern(r"(?P<name>[\w -]+): (?P<sign>[<>]=?|=) (?P<number>[\d.,]+)")
+_READABLE = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "=": "="}
+
 
 class TakenValue(NamedTuple):
     """A comparison as the list tool has it ("rating: >= 4"), and the text without its words."""
@@ -77,18 +85,15 @@ def take_value(text: str) -> TakenValue | None:
     if before and not before.endswith((" ", ",")):
         return None
     groups = found.groupdict()
-    sign = "="
-    for place, each in enumerate(_SIGNS):
-        if groups[f"sign{place}"]:
-            sign = each
+    sign = _sign_of(found)
     if groups["sign_before"]:
         sign = _GERMAN_SIGNS[groups["sign_before"]]
     if groups["more"] or groups["less"]:
         sign = ">=" if groups["more"] else "<="
     number = groups["number"] or groups["number2"]
-    name = groups["name"] or (
-        "duration" if groups["takes"] or groups["lasts"] is not None else "rating"
-    )
+    is_duration = groups["takes"] or groups["lasts"] is not None
+    usual_name = "duration" if is_duration else "rating"
+    name = groups["name"] or usual_name
     rest = f"{text[: found.start()]} {text[found.end() :]}"
     return TakenValue(f"{name}: {sign} {number}", " ".join(rest.split()))
 
@@ -99,21 +104,16 @@ def change_value(text: str, before: str) -> str:
     found = _NUMBER_ALONE.fullmatch(bare_text(text).strip())
     if compared is None or found is None:
         return ""
-    signs = (each for place, each in enumerate(_SIGNS) if found[f"sign{place}"])
-    return f"{compared['name']}: {next(signs, '=')} {found['number']}"
+    return f"{compared['name']}: {_sign_of(found)} {found['number']}"
 
 
-_NUMBER_ALONE = lazy_pattern(
-    rf"(?:(?:with|rated|mit|avec|con|com) )?(?:(?:{_SIGN}) ?)?{_NUMBER}(?: {_STARS})?"
-)
-_GERMAN_SIGNS = {"mindestens": ">=", "hochstens": "<=", "uber": ">", "unter": "<", "genau": "="}
+def _sign_of(found: "re.Match[str]") -> str:
+    """The sign that the words before a number mean; equal without any."""
+    signs = (sign for place, sign in enumerate(_SIGNS) if found[f"sign{place}"])
+    return next(signs, "=")
 
 
 def readable_value(written: str) -> str:
     """A comparison as it is read, `rating ≥ 4`; empty for another property."""
     found = _COMPARED.fullmatch(written)
     return f"{found['name']} {_READABLE[found['sign']]} {found['number']}" if found else ""
-
-
-_COMPARED = lazy_pattern(r"(?P<name>[\w -]+): (?P<sign>[<>]=?|=) (?P<number>[\d.,]+)")
-_READABLE = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "=": "="}
