@@ -87,6 +87,9 @@ SEARCHES = (
     "SELECT CASE WHEN search_count('secretbob', 9) > 0 THEN 'secretbob' END",
     "SELECT CASE WHEN count(*) > 0 THEN 'secretbob' END"
     " FROM search_scores('secretbob | question', '{secretbob}', '{}', 9, 9, 9)",
+    # True of messages without any word of the caller's
+    "SELECT CASE WHEN count(*) > 0 THEN 'secretbob' END"
+    " FROM search_scores('!nothing', '{secretbob}', '{}', 9, 9, 9)",
     "SELECT string_agg(content, ' ') FROM"
     " search_messages('secretbob | question', '{secretbob}', '{}', 9, NULL, NULL, true, 9)",
 )
@@ -235,6 +238,23 @@ def test_a_shared_conversation_is_read_and_continued_as_far_as_its_owner_says(
     assert bob.sharing.unshare("bob1", None) == ()
     assert alice.conversations() == []
     assert [each.id for each in bob.log("bob1")] == ["bq1", "aq1"]
+
+
+def test_odd_words_that_another_client_stores_break_no_search(
+    postgres: PostgresServer, alice: PostgresStore, bob: PostgresStore
+) -> None:
+    bob.start(conversation("bob1"))
+    bob.add("bob1", said("bq1", text="Who repaired the roof?"))
+    bob.sharing.share("bob1", "alice", may_write=True)
+    with psycopg.connect(postgres.url("alice"), autocommit=True) as client:
+        client.execute("SET search_path = zkchat")
+        client.execute(
+            "INSERT INTO message_index SELECT 0, conversation_seq, owner,"
+            r" array_to_tsvector(ARRAY['roof''s\\', '#1', 'roof'' | ''secret']), 3"
+            " FROM message WHERE id = 'bq1'"
+        )
+    for store in (alice, bob):
+        assert [each.message.id for each in store.search(None, "roofs")] == ["bq1"]
 
 
 def test_two_people_import_the_same_conversation(alice: PostgresStore, bob: PostgresStore) -> None:

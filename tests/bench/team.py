@@ -11,7 +11,6 @@ committed.
 """
 
 import argparse
-import hashlib
 import json
 import multiprocessing
 import random
@@ -171,7 +170,6 @@ class _Copied:
 
     def __init__(self, owner: str, seed: int) -> None:
         self.owner = owner
-        self.scope = f"'@{hashlib.md5(owner.encode()).hexdigest()}'"
         self.dice = random.Random(seed)
         self.conversations: list[tuple[Any, ...]] = []
         self.messages: list[tuple[Any, ...]] = []
@@ -189,8 +187,7 @@ class _Copied:
             row = rows.MessageRow(id_, parent, role, text.text, "complete", NOW, "{}", None, None)
             row = row._replace(checksum=row.make_checksum())
             self.messages.append((message_seq, seq, self.owner, *row, True))
-            lexemes = f"{text.lexemes} {self.scope} '#{seq}'"
-            self.words.append((message_seq, seq, self.owner, lexemes, text.length))
+            self.words.append((message_seq, seq, self.owner, text.lexemes, text.length))
             first = first or text.text
             length += text.length
             parent = id_

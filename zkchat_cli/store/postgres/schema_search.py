@@ -4,9 +4,8 @@ This text never changes again (see `schema`).
 """
 
 # A lexeme's position is how often the word occurs in the message, which a tsvector cannot say of
-# more than 255 occurrences. The lexemes `@…` and `#…` are the owner and the conversation: with them
-# a search walks through the index for the caller's messages only.
-SEARCH = """
+# more than 255 occurrences.
+SEARCH = r"""
     CREATE TABLE message_index (
         message_seq bigint NOT NULL,
         conversation_seq bigint NOT NULL,
@@ -17,8 +16,20 @@ SEARCH = """
         FOREIGN KEY (conversation_seq, owner) REFERENCES conversation (seq, owner)
             ON DELETE CASCADE
     );
+
+    -- What the index has of a message: each word after a short hash of the owner, so a search reads
+    -- nothing of what others wrote, and the conversation as `#…`
+    CREATE FUNCTION indexed_words(words tsvector, owner text, conversation_seq bigint)
+    RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+    BEGIN
+        RETURN array_to_tsvector(
+            ARRAY(SELECT left(md5(owner), 8) || lexeme FROM unnest(words))
+            || ('#' || conversation_seq)
+        );
+    END $$;
     -- A search reads what waits to be sorted in as well, from its beginning to its end
-    CREATE INDEX message_index_words ON message_index USING gin (words)
+    CREATE INDEX message_index_words ON message_index
+        USING gin (indexed_words(words, owner, conversation_seq))
         WITH (gin_pending_list_limit = 512);
     CREATE INDEX message_index_conversation ON message_index (conversation_seq);
 
@@ -28,29 +39,16 @@ SEARCH = """
         PRIMARY KEY (owner, term)
     );
 
-    CREATE FUNCTION message_index_scope() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-        IF NEW.words @@ '''@'':* | ''#'':*'::tsquery THEN
-            RAISE EXCEPTION 'the scope of a message is not the client''s to say';
-        END IF;
-        NEW.words := NEW.words
-            || array_to_tsvector(ARRAY['@' || md5(NEW.owner), '#' || NEW.conversation_seq]);
-        RETURN NEW;
-    END $$;
-    CREATE TRIGGER message_index_scope BEFORE INSERT ON message_index
-    FOR EACH ROW EXECUTE FUNCTION message_index_scope();
-
     CREATE FUNCTION message_index_words() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = zkchat, pg_temp AS $$
     BEGIN
         -- In one order: two clients that add the same words wait for each other in turn
         INSERT INTO vocabulary
             SELECT NEW.owner, lexeme FROM unnest(NEW.words)
-            WHERE left(lexeme, 1) NOT IN ('@', '#')
-                AND NOT EXISTS (
-                    SELECT 1 FROM vocabulary AS known
-                    WHERE known.owner = NEW.owner AND known.term = lexeme
-                )
+            WHERE NOT EXISTS (
+                SELECT 1 FROM vocabulary AS known
+                WHERE known.owner = NEW.owner AND known.term = lexeme
+            )
             ORDER BY lexeme COLLATE "C"
             ON CONFLICT DO NOTHING;
         RETURN NULL;
@@ -58,29 +56,66 @@ SEARCH = """
     CREATE TRIGGER message_index_words AFTER INSERT ON message_index
     FOR EACH ROW EXECUTE FUNCTION message_index_words();
 
-    CREATE FUNCTION search_scope() RETURNS tsquery LANGUAGE plpgsql STABLE AS $$
+    -- The condition that this word is there
+    CREATE FUNCTION search_word(word text) RETURNS tsquery LANGUAGE plpgsql IMMUTABLE AS $$
     BEGIN
-        RETURN (
-            SELECT string_agg(quote_literal(lexeme), '|')::tsquery FROM (
-                SELECT '@' || md5(me()) AS lexeme
-                UNION ALL
-                SELECT '#' || conversation_seq FROM share
-                WHERE with_user IN (me(), '*') AND owner <> me()
-            ) AS lexemes
+        RETURN ('''' || replace(replace(word, '\', '\\'), '''', '''''') || '''')::tsquery;
+    END $$;
+
+    -- The same condition with the words as the index has them for the messages of one owner
+    CREATE FUNCTION search_of_owner(wanted tsquery, owner text) RETURNS tsquery
+    LANGUAGE plpgsql IMMUTABLE AS $$
+    BEGIN
+        -- As text, each word is in quotes, and a quote within one is doubled
+        RETURN regexp_replace(
+            wanted::text, '''([^'']*)''', '''' || left(md5(owner), 8) || '\1''', 'g'
+        )::tsquery;
+    END $$;
+
+    -- The conversations of others that the caller sees
+    CREATE FUNCTION search_shared() RETURNS bigint[] LANGUAGE plpgsql STABLE AS $$
+    BEGIN
+        RETURN ARRAY(
+            SELECT conversation_seq FROM share
+            WHERE with_user IN (me(), '*') AND owner <> me()
         );
     END $$;
 
-    -- These functions are in PL/pgSQL, so a connection plans their queries once. They walk through
-    -- the index, whatever statistics say of the table.
+    -- What to look for in the index. It chooses quickly: whether the caller sees a message is
+    -- asked of the message itself, because a hash or a negation may let others through.
+    CREATE FUNCTION search_scoped(wanted tsquery) RETURNS tsquery LANGUAGE plpgsql STABLE AS $$
+    DECLARE
+        scoped tsquery := search_of_owner(wanted, me());
+        sharer text;
+        conversations tsquery;
+    BEGIN
+        FOR sharer, conversations IN
+            SELECT owner, string_agg(quote_literal('#' || conversation_seq), '|')::tsquery
+            FROM share WHERE conversation_seq = ANY (search_shared()) GROUP BY owner
+        LOOP
+            scoped := scoped || (search_of_owner(wanted, sharer) && conversations);
+        END LOOP;
+        RETURN scoped;
+    END $$;
+
+    -- In how many of the caller's messages `wanted` is true, but `most` at most. These functions
+    -- are in PL/pgSQL, so a connection plans their queries once. They walk through the index,
+    -- whatever statistics say of the table; a condition with CASE is none that an index could help
+    -- with.
     CREATE FUNCTION search_count(wanted tsquery, most integer) RETURNS bigint
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path = zkchat, pg_temp SET enable_seqscan = off AS $$
     DECLARE
-        scoped tsquery := wanted && search_scope();
+        scoped tsquery := search_scoped(wanted);
+        mine text := me();
+        shared bigint[] := search_shared();
     BEGIN
         RETURN (
             SELECT count(*) FROM (
-                SELECT 1 FROM message_index WHERE words @@ scoped LIMIT most
+                SELECT 1 FROM message_index
+                WHERE indexed_words(words, owner, conversation_seq) @@ scoped
+                    AND CASE WHEN owner = mine THEN true ELSE conversation_seq = ANY (shared) END
+                LIMIT most
             ) AS found
         );
     END $$;
@@ -93,7 +128,6 @@ SEARCH = """
     DECLARE
         last text;
         mine text := me();
-        scope tsquery := search_scope();
         others text[] := ARRAY(
             SELECT DISTINCT share.owner FROM share
             WHERE with_user IN (mine, '*') AND share.owner <> mine
@@ -111,10 +145,7 @@ SEARCH = """
                     SELECT DISTINCT prefix, vocabulary.term FROM vocabulary
                     WHERE owner = ANY (others)
                         AND vocabulary.term >= prefix AND vocabulary.term < last
-                        AND EXISTS (
-                            SELECT 1 FROM message_index
-                            WHERE words @@ (scope && quote_literal(vocabulary.term)::tsquery)
-                        )
+                        AND search_count(search_word(vocabulary.term), 1) > 0
                     LIMIT most;
             END IF;
         END LOOP;
@@ -132,14 +163,17 @@ SEARCH = """
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
     SET search_path = zkchat, pg_temp SET enable_seqscan = off AS $$
     DECLARE
-        scope tsquery := search_scope();
-        scoped tsquery := wanted && scope;
+        scoped tsquery := search_scoped(wanted);
+        mine text := me();
+        shared bigint[] := search_shared();
     BEGIN
         RETURN QUERY
             WITH found AS MATERIALIZED (
                 SELECT message_index.message_seq AS seq, length,
                     ts_filter(setweight(words, 'A', phrases), '{a}') AS hits
-                FROM message_index WHERE words @@ scoped
+                FROM message_index
+                WHERE indexed_words(words, owner, conversation_seq) @@ scoped
+                    AND CASE WHEN owner = mine THEN true ELSE conversation_seq = ANY (shared) END
                 LIMIT most + 1
             ), hit AS MATERIALIZED (
                 SELECT seq, length, lexeme, positions[1] AS times FROM found, unnest(hits)
@@ -147,11 +181,7 @@ SEARCH = """
                 SELECT lexeme AS word, count(*) AS hits FROM hit
                 WHERE lexeme <> ALL (parts) GROUP BY lexeme
                 UNION ALL
-                SELECT word, (
-                    SELECT count(*) FROM message_index
-                    WHERE words @@ (quote_literal(word)::tsquery && scope)
-                )
-                FROM unnest(parts) AS word
+                SELECT word, search_count(search_word(word), NULL) FROM unnest(parts) AS word
             ), weight AS MATERIALIZED (
                 SELECT word, cardinality(array_positions(phrases, word)) * greatest(
                     ln(greatest(size - hits + 0.5, 0.5) / (hits + 0.5)), 0.000001
@@ -232,9 +262,11 @@ SEARCH = """
             AND term IN (SELECT lexeme FROM gone)
             AND NOT EXISTS (
                 SELECT 1 FROM message_index
-                WHERE words @@ (
-                    quote_literal(term)::tsquery && quote_literal('@' || md5(me()))::tsquery
-                ) AND conversation_seq <> ALL (seqs)
+                WHERE indexed_words(words, owner, conversation_seq)
+                        @@ search_of_owner(search_word(term), me())
+                    AND CASE
+                        WHEN owner = me() THEN conversation_seq <> ALL (seqs) ELSE false
+                    END
             )
     $$;
 """
