@@ -6,8 +6,7 @@ import random
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from types import FunctionType
-from typing import cast
+from typing import Any
 
 from factories import AppFixture, CountingIds, message, report_of, resume
 from hypothesis import given, settings
@@ -28,19 +27,31 @@ PLAIN = (
 WORDS = [*PLAIN, *"漢字 [[Filters]] Müller 2025-03-07".split()]
 
 
-def with_examples(
-    check: Callable[[AppFixture], None], examples: int
-) -> Callable[[AppFixture], None]:
-    """The property, tried on this many examples. A copy: Hypothesis writes settings into the
-    function itself, and takes none for a second time.
+_STRATEGIES: dict[str, tuple[st.SearchStrategy[Any], ...]] = {}
+
+
+def tried_on(
+    *strategies: st.SearchStrategy[Any],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """What a property's values are taken from."""
+
+    def remember(check: Callable[..., None]) -> Callable[..., None]:
+        _STRATEGIES[check.__name__] = strategies
+        return check
+
+    return remember
+
+
+def as_random_test(check: Callable[..., None]) -> Callable[[AppFixture], None]:
+    """The property as a test that Hypothesis calls with many values. Made anew each time: such a
+    test takes settings only once.
     """
-    made = cast("FunctionType", check)
-    copied = FunctionType(
-        made.__code__, made.__globals__, made.__name__, made.__defaults__, made.__closure__
-    )
-    copied.__kwdefaults__ = made.__kwdefaults__
-    copied.__dict__.update(made.__dict__)
-    return settings(max_examples=examples)(copied)
+    return given(*_STRATEGIES[check.__name__])(check)
+
+
+def with_examples(check: Callable[..., None], examples: int) -> Callable[[AppFixture], None]:
+    """The property, tried on this many examples."""
+    return settings(max_examples=examples)(as_random_test(check))
 
 
 def prose(words: int, seed: int, of: list[str] = WORDS) -> str:
@@ -127,7 +138,7 @@ def message_values(prompt: Prompt) -> list[tuple[str, str, int]]:
     return [(m.role, m.content, m.tokens) for m in prompt.messages]
 
 
-@given(
+@tried_on(
     histories,
     ways,
     st.integers(0, 1000),
@@ -174,7 +185,7 @@ def every_prompt_is_sound_and_an_import_gives_the_identical_one(
         assert message_values(copy.prompt()) == message_values(session.prompt())
 
 
-@given(
+@tried_on(
     histories, st.integers(0, 1000), st.lists(st.sampled_from([6, 4, 2, 0]), min_size=1, max_size=3)
 )
 def undo_gives_each_earlier_prompt_back(
@@ -191,7 +202,7 @@ def undo_gives_each_earlier_prompt_back(
     assert prompts == []
 
 
-@given(
+@tried_on(
     st.integers(15, 120),
     st.integers(0, 1000),
     st.sampled_from([3000, 5000, 8000]),

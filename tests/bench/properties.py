@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, seed, settings
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from compaction_properties import (
+    as_random_test,
     every_prompt_is_sound_and_an_import_gives_the_identical_one,
     undo_gives_each_earlier_prompt_back,
 )
@@ -88,13 +89,11 @@ def try_all(chosen: argparse.Namespace, server: PostgresServer | None) -> None:
             app = make_app(vault, vault.parent / "cache")
             if server is not None:
                 app.new_store = partial(open_as_new_user, server)
-            hold(
+            for check in (
                 every_prompt_is_sound_and_an_import_gives_the_identical_one,
-                chosen.conversations,
-                chosen.seed,
-                app,
-            )
-            hold(undo_gives_each_earlier_prompt_back, chosen.conversations, chosen.seed, app)
+                undo_gives_each_earlier_prompt_back,
+            ):
+                hold(as_random_test(check), chosen.conversations, chosen.seed, app)
     if chosen.histories:
         hold(any_history_makes_a_prompt_that_keeps_all_promises, chosen.histories, chosen.seed)
 
