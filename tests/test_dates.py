@@ -57,6 +57,8 @@ MARCH = (date(2026, 3, 1), date(2026, 3, 31))
         ("roof before 1.5.2024", (date.min, date(2024, 4, 30)), "roof"),
         ("on 3rd of May 2024", (date(2024, 5, 3), date(2024, 5, 3)), ""),
         ("between March and May 2026", (date(2026, 3, 1), date(2026, 5, 31)), ""),
+        ("in March and April 2026", (date(2026, 3, 1), date(2026, 4, 30)), ""),
+        ("en marzo y abril de 2026", (date(2026, 3, 1), date(2026, 4, 30)), ""),
         ("roof between 9 and 15 march", (date(2026, 3, 9), date(2026, 3, 15)), "roof"),
         ("from March 9 to 15", (date(2026, 3, 9), date(2026, 3, 15)), ""),
         ("9–15 March 2024", (date(2024, 3, 9), date(2024, 3, 15)), ""),

@@ -188,3 +188,30 @@ def test_singular_asks_for_one_note(message: str, field: str) -> None:
 )
 def test_plural_asks_for_several_notes(message: str) -> None:
     assert resolve_request(message, []).pick == 0
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("which meetings were there in 2026", "2 notes with type: meeting | reunião, in 2026:"),
+        ("welche Sitzungen gab es 2026", "2 Notizen mit type: meeting | reunião, 2026:"),
+        (
+            "quelles réunions y a-t-il eu en 2026 ?",
+            "2 notes avec type: meeting | reunião, en 2026 :",
+        ),
+        ("¿qué reuniones hubo en 2026?", "2 notas con type: meeting | reunião, en 2026:"),
+        ("quais reunioes houve em 2026?", "2 notas com type: meeting | reunião, em 2026:"),
+    ],
+)
+def test_kind_that_has_names_in_two_languages_is_one(
+    app: AppFixture, vault: Path, message: str, said: str
+) -> None:
+    write_notes(
+        vault,
+        {
+            "2026-03-10.md": "---\ntype: meeting\n---\nThe roof.\n",
+            "2026-05-21.md": "---\ntype: reunião\n---\nO telhado.\n",
+            "2025-05-21.md": "---\ntype: meeting\n---\nThe door.\n",
+        },
+    )
+    assert answer_to(app, message).startswith(said)

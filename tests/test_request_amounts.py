@@ -62,6 +62,34 @@ def test_amounts_of_what_was_done_in_a_time_are_added(
     assert answer_to(app, message).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("average km of my runs", "Average of km: 6.17. 3 values, in 3 notes:"),
+        ("total km of my runs", "Total of km: 18.5."),
+        ("durchschnittliche km meiner Läufe", "Durchschnitt, km: 6,17."),
+        ("total des km de mes courses", "Total, km : 18,5."),
+        ("total de km de mis carreras", "Total de km: 18,5."),
+        ("média de km das minhas corridas", "Média de km: 6,17."),
+    ],
+)
+def test_noun_for_what_was_done_needs_no_notes_of_that_kind(
+    app: AppFixture, message: str, said: str
+) -> None:
+    assert answer_to(app, message).startswith(said)
+
+
+def test_amounts_of_notes_of_the_kind_are_preferred(app: AppFixture, vault: Path) -> None:
+    write_notes(
+        vault,
+        {
+            "Runs/Lake.md": "---\ndistance: 10\n---\nWindy.\n",
+            "Runs/Hill.md": "---\ndistance: 4\n---\nSteep.\n",
+        },
+    )
+    assert answer_to(app, "average distance of my runs").startswith("Average of distance: 7.")
+
+
 def test_notes_with_the_amounts_are_quoted(app: AppFixture) -> None:
     said = answer_to(app, "how many km did I run in October 2026?")
     assert "- 2026-10-05: “ran 5 km in 30 minutes” [2]" in said

@@ -125,6 +125,25 @@ def test_notes_without_a_link_to_them_are_listed(app: AppFixture, message: str) 
     assert "Dune" not in said
 
 
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("which notes link to nothing and nobody links to them", "without links in either"),
+        ("welche Notizen sind isoliert?", "ohne Links in irgendeine Richtung"),
+        ("quelles notes sont isolées ?", "sans lien dans aucun sens"),
+        ("notas aisladas", "sin enlaces en ninguna dirección"),
+        ("quais notas estão isoladas?", "sem links em nenhuma direção"),
+    ],
+)
+def test_notes_without_a_link_in_either_direction_are_listed(
+    app: AppFixture, message: str, said: str
+) -> None:
+    answer = answer_to(app, message)
+    assert said in answer
+    assert "`zkchat vault list --links-to=- --linked-from=-`" in answer
+    assert "Emma" not in answer
+
+
 def test_orphans_are_listed_by_the_command(app: AppFixture) -> None:
     assert "Walden" in answer_to(app, "notes that nothing links to")
 

@@ -152,3 +152,9 @@ def test_notes_are_listed_by_subject_and_date(zkchat: Program) -> None:
     assert set(listed[0]) == {"relative_path", "title", "tags", "date"}
     assert "Garden/Compost.md" in zkchat("vault", "list", "--folder", "Garden").out
     assert "No such note." in zkchat("vault", "list", "--about", "xylophone").err
+
+
+def test_comparison_with_what_is_no_number_is_refused(zkchat: Program) -> None:
+    refused = zkchat("vault", "list", "--property", "rating: >= high")
+    assert refused.exit_status == 2
+    assert "cannot compare the property 'rating': 'high' is not a number" in refused.err

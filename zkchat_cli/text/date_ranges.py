@@ -1,5 +1,6 @@
 """Ranges of dates that share their month or preposition ("between 9 and 15 March", "vom 10. bis 20.
-März", "de enero a marzo"): their first and last date in words that stand alone. Pure.
+März", "de enero a marzo", "in March and April"): their first and last date in words that stand
+alone. Pure.
 """
 
 import re
@@ -38,6 +39,12 @@ _RANGES = (
         rf"{_YEAR}(?!\w)",
         re.IGNORECASE,
     ),
+    # In March and April
+    lazy_pattern(
+        rf"(?<![\w-])(?:in|during|im|en|em)\s+(?P<month>{_MONTH})\s+(?:and|or|und|oder|et|ou|y|o|e)\s+"
+        rf"(?:(?:in|im|en|em)\s+)?(?P<next_month>{_MONTH}){_YEAR}(?!\w)",
+        re.IGNORECASE,
+    ),
 )
 
 
@@ -55,8 +62,11 @@ def find_range(text: str) -> DateRange | None:
     for pattern in _RANGES:
         for match in pattern.finditer(text):
             written = match.groupdict(default="")
-            last_month = written.get("last_month") or written["month"]
+            next_month = written.get("next_month", "")
+            last_month = written.get("last_month") or next_month or written["month"]
             if not (_is_month(written["month"]) and _is_month(last_month)):
+                continue
+            if next_month and not _is_next(written["month"], next_month):
                 continue
             year = written["year"]
             first = (_number(written.get("first_day", "")), written["month"], year)
@@ -67,6 +77,12 @@ def find_range(text: str) -> DateRange | None:
 
 def _is_month(word: str) -> bool:
     return fold(word) in month_numbers()
+
+
+def _is_next(month: str, after: str) -> bool:
+    """Whether a month follows another in the same year."""
+    numbers = month_numbers()
+    return numbers[fold(after)] == numbers[fold(month)] + 1
 
 
 def _number(day: str) -> str:

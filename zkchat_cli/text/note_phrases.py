@@ -34,6 +34,7 @@ class NotePhrases(NamedTuple):
     without_links: str
     not_linking_to: str
     orphaned: str
+    isolated: str
     # Lists and counts
     list_of: str
     newest_of: str
@@ -145,6 +146,7 @@ NOTE_PHRASES = {
         broken="broken",
         no_path="No path of links connects {left} and {right}.",
         orphaned="that no other note links to",
+        isolated="without links in either direction",
         due="due {value}",
         overdue="past the due date",
         with_due_date="with a due date",
@@ -202,6 +204,7 @@ NOTE_PHRASES = {
         broken="defekt",
         no_path="Kein Weg aus Links verbindet {left} und {right}.",
         orphaned=", auf die keine andere verlinkt",
+        isolated="ohne Links in irgendeine Richtung",
         due="mit Fälligkeit {value}",
         overdue="mit verstrichener Frist",
         with_due_date="mit Fälligkeitsdatum",
@@ -259,6 +262,7 @@ NOTE_PHRASES = {
         broken="rompu",
         no_path="Aucun chemin de liens ne relie {left} et {right}.",
         orphaned="vers lesquelles aucune autre ne pointe",
+        isolated="sans lien dans aucun sens",
         due="avec échéance {value}",
         overdue="en retard",
         with_due_date="avec une échéance",
@@ -316,6 +320,7 @@ NOTE_PHRASES = {
         broken="roto",
         no_path="Ningún camino de enlaces une {left} y {right}.",
         orphaned="a las que no enlaza ninguna otra",
+        isolated="sin enlaces en ninguna dirección",
         due="con vencimiento {value}",
         overdue="con plazo vencido",
         with_due_date="con fecha de vencimiento",
@@ -373,6 +378,7 @@ NOTE_PHRASES = {
         broken="quebrado",
         no_path="Nenhum caminho de links liga {left} e {right}.",
         orphaned="para as quais nenhuma outra aponta",
+        isolated="sem links em nenhuma direção",
         due="com prazo {value}",
         overdue="com prazo vencido",
         with_due_date="com prazo",

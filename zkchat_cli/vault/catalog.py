@@ -65,10 +65,10 @@ class NoteCatalog:
     def list_notes(self, wanted: NoteSelection) -> list[NoteEntry]:
         """The wanted notes, by path; those about something, by how they are: first those that are
         named so. Raises VaultError for a folder or tag that no note has, UsageError for what is no
-        date.
+        date, and for a property that is compared with what is no number.
         """
         # Deferred: few lists need it, and the prompt comes first
-        from zkchat_cli.vault.note_properties import has_property
+        from zkchat_cli.vault.note_properties import check_comparison, has_property
 
         found = self._filter(wanted.folder, wanted.tag, wanted.since, wanted.until)
         if wanted.links_to:
@@ -84,6 +84,7 @@ class NoteCatalog:
         for each in filter(None, map(str.strip, wanted.property.split(";"))):
             is_wanted = not each.startswith("-")
             name = each.removeprefix("-").strip()
+            check_comparison(name)
             found = [
                 note for note in found if has_property(self._root, note.path, name) == is_wanted
             ]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from zkchat_cli import fileio
-from zkchat_cli.errors import VaultError
+from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.markdown.inline_fields import inline_fields
 from zkchat_cli.text import words
 from zkchat_cli.text.numbers import read_decimal
@@ -59,6 +59,20 @@ def has_property(root: Path, relative_path: str, wanted: str) -> bool:
     return False
 
 
+def check_comparison(wanted: str) -> None:
+    """Raise UsageError for a property that is compared with what is no number: "rating: >= x"."""
+    name, _, value = wanted.partition(":")
+    begin = _SIGN.match(value.strip())
+    if begin is None or _COMPARISON.fullmatch(value.strip()):
+        return
+    compared = value.strip()[begin.end() :].strip()
+    problem = f"{compared!r} is not a number" if compared else "the number is missing"
+    raise UsageError(
+        f"cannot compare the property {name.strip()!r}: {problem}",
+        f"Write a number after {begin[0]}: {name.strip()}: {begin[0]} 4",
+    )
+
+
 def _compares(value: str, sign: str, number: str) -> bool:
     """Whether the number in a value is as large as wanted; one without a number is not."""
     written = read_number(value)
@@ -75,6 +89,7 @@ def read_number(value: str) -> float | None:
 
 
 _STARS = ("★", "⭐", "🌟")
+_SIGN = lazy_pattern("[<>]=?")
 _COMPARISON = lazy_pattern(r"(?P<sign>>=|<=|=|>|<) ?(?P<number>-?\d{1,12}(?:[.,]\d{1,6})?)")
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
     "=": operator.eq,

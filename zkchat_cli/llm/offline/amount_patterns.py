@@ -22,15 +22,17 @@ _MINE = r"(?:my|our|all|meine|unsere|alle|mes|nos|mis|nuestr[oa]s|todos|meus|min
 _WHEN = (
     r"(?P<dates>(?:in|im|en|em|during|last|this|since|between|diese\w*|letzte\w*|vorige\w*|seit"
     r"|von|vom|zwischen|cette|ce|depuis|le mois|l['’]annee|la semaine|este|esta|el mes|la semana"
-    r"|desde|na semana|no mes|hoy|today|yesterday|gestern|heute|ayer|ontem|hier) ?.*)"
+    r"|desde|na semana|no mes|hoy|today|yesterday|gestern|heute|ayer|ontem|hier) ?.*?)"
 )
 _AVERAGES = (
     rf"(?:average|mean|avg|durchschnittliche[nrs]?|mittlere[nrs]?|durchschnitt|schnitt|mittelwert"
     rf"|moyenne|promedio|media) {_OFS}{_AMOUNT}",
     rf"{_AMOUNT} (?:moyenn?e?|medi[ao]|promedio|(?:im )?durchschnitt)",
+    rf"durchschnitts-?{_AMOUNT}",
 )
 _TOTALS = (
     rf"(?:total|sum|summe|gesamtzahl|somme|suma|soma)(?: (?:number|amount|cost))? {_OFS}{_AMOUNT}",
+    rf"gesamt-?{_AMOUNT}",
 )
 _TRIGGERS = (
     "average mean avg durchschnitt mittler mittelwert schnitt moyen promedio media medio total sum"
@@ -48,18 +50,32 @@ def _of_notes(amounts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(patterns)
 
 
+_ACTIVITY = r"(?P<activity>[^\W\d]\w+)"
+# "that I ran", "die ich gelaufen bin"
+_THAT_I = (
+    r"(?:(?:that|which|die|que|qu['’]) ?)?(?:(?:i|we|ich|wir|je|j['’]ai|nous avons|yo|eu|he|tenho)"
+    r" )?(?:have )?"
+)
+_REACHED = (
+    rf"(?:{{the}} |l['’] ?)*{_TOTALS[0]} {_THAT_I}{_ACTIVITY}(?: bin| habe)?(?: {_WHEN})?",
+    rf"(?:{{the}} )*{_TOTALS[0]},? die ich {_WHEN} {_ACTIVITY}(?: bin| habe)?",
+)
 AVERAGE = family("count", _TRIGGERS, *_of_notes(_AVERAGES), measure="average", may_be_lookup=True)
-TOTAL = family("count", _TRIGGERS, *_of_notes(_TOTALS), measure="sum", may_be_lookup=True)
+TOTAL = family(
+    "count", _TRIGGERS, *_of_notes(_TOTALS), *_REACHED, measure="sum", may_be_lookup=True
+)
 _HOW_MANY = r"(?:how (?:many|much)|wie ?viele?|combien(?: d(?:e|['’]))?|cuant[ao]s?|quant[ao]s?)"
 _DID = r"(?:did|have|had|bin|habe|hab|haben|sind|ai|avons)(?:[- ](?:i|we|ich|wir|je|nous))?|j['’]ai"
-_ACTIVITY = r"(?P<activity>[^\W\d]\w+)"
 _IN_ALL = r"(?:,? (?:in total|altogether|insgesamt|zusammen|au total|en total|no total|ao todo))?"
 DONE = family(
     "count",
     "how wie combien cuant quant",
     rf"{_HOW_MANY} ?(?:{_AMOUNT} )?(?:{_DID}) {_ACTIVITY}{_IN_ALL} {_WHEN}",
-    rf"{_HOW_MANY} ?(?:{_AMOUNT} )?(?:{_DID}) {_WHEN} {_ACTIVITY}",
-    rf"{_HOW_MANY} ?{_AMOUNT} {_ACTIVITY}{_IN_ALL} {_WHEN}",
+    rf"{_HOW_MANY} ?(?:{_AMOUNT} )?(?:{_DID}) {_WHEN}{_IN_ALL} {_ACTIVITY}",
+    rf"{_HOW_MANY} ?(?:{_AMOUNT} )?(?:{_DID}){_IN_ALL} {_WHEN} {_ACTIVITY}",
+    rf"{_HOW_MANY} ?{_AMOUNT} {_ACTIVITY}{_IN_ALL}(?: {_WHEN})?",
+    rf"{_HOW_MANY} ?{_AMOUNT} (?:{_DID}) {_ACTIVITY}{_IN_ALL}",
+    rf"{_HOW_MANY} ?{_AMOUNT} (?:{_DID}){_IN_ALL} {_ACTIVITY}",
     rf"{_HOW_MANY} {_ACTIVITY}{_IN_ALL} {_WHEN}",
     rf"(?P<far>how far|wie weit) (?:{_DID}) {_ACTIVITY}{_IN_ALL} {_WHEN}",
     rf"(?P<far>wie weit) (?:{_DID}) {_WHEN} (?P<activity>gelaufen|gefahren|gegangen|geschwommen)",

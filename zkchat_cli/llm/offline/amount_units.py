@@ -22,13 +22,18 @@ _UNITS = (
 UNITS = tuple(tuple(line.split()) for line in _UNITS)
 DISTANCE = UNITS[0]
 _SAME_ACTIVITIES = (
-    "run ran running runs jog jogged laufen lief liefen gelaufen laufe joggen gejoggt lauf course"
-    " couru courir cours footing correr corri corrimos corrido corrio correu corrida correndo",
-    "cycle cycled cycling bike biked ride rode geradelt radeln fahrrad velo pedale pedalee"
+    "run ran running runs jog jogged laufen lief liefen gelaufen laufe joggen gejoggt lauf"
+    " course courses couru courir cours footing footings correr corri corrimos corrido corrio"
+    " correu"
+    " corrida corridas carrera carreras correndo",
+    "cycle cycled cycling bike biked ride rides rode radtour radtouren geradelt radeln fahrrad"
+    " velo pedale pedalee"
     " pedaleado pedalei bici bicicleta",
-    "walk walked walking gehen gegangen ging spaziert marche marcher marchei camine caminado"
-    " caminar caminei andei caminhei caminhada",
-    "swim swam swum swimming schwimmen geschwommen schwamm nage nager nade nadado nadar nadei",
+    "walk walked walking walks gehen gegangen ging spaziert spaziergang spaziergange"
+    " spaziergangen marche marches marcher marchei promenade promenades camine caminado caminata"
+    " caminatas paseo paseos caminar caminei andei caminhei caminhada caminhadas",
+    "swim swims swam swum swimming schwimmen geschwommen schwamm nage nager nade nadado nadar"
+    " nadei",
     "spend spent spending pay paid bought ausgegeben bezahlt gekauft depense paye achete gaste"
     " gastado pague pagado compre gastei paguei comprei gastou",
     "read reading gelesen las lu lire lei leido leer li lido ler",
@@ -48,6 +53,11 @@ def units_of(amount: str) -> tuple[str, ...]:
     return next((group for group in UNITS if bare in group), ())
 
 
+def is_activity(word: str) -> bool:
+    """Whether a word is what is done to reach an amount: "runs"."""
+    return any(bare_text(word) in group for group in ACTIVITIES)
+
+
 def complete_amount(fields: dict[str, object], groups: Mapping[str, str]) -> bool:
     """Whether a request names an amount that can be added; what was spent is money. Of what was
     done ("run") only amounts with a unit can.
@@ -57,7 +67,7 @@ def complete_amount(fields: dict[str, object], groups: Mapping[str, str]) -> boo
         amount = str(fields.get("amount", ""))
         is_named = bool(units_of(amount)) or is_common_name(amount)
         return is_named or (bool(amount) and "noun" in groups)
-    is_known = any(activity in group for group in ACTIVITIES)
+    is_known = is_activity(activity)
     if "amount" not in fields and activity in SPENDING:
         fields["amount"] = "€"
     if "far" in groups:

@@ -11,7 +11,8 @@ from zkchat_cli.text.patterns import lazy_pattern
 _CLAUSE_BEGIN = compile_filled(
     r"(?:(?:that|which|who|die|qui|que|do|did|have|has|had|were|was|are|is|i|we|sind|waren|habe|ich"
     r"|wir|gab es|gibt es|sont|etaient|y a[- ]t[- ]il|ai[- ]je|j['’]ai|il y a|son|estan|hubo|hay"
-    r"|tengo|he|sao|foram|estao|tenho|eu|houve|ha|there) )+"
+    r"|tengo|tuve|tuvimos|he|sao|foram|estao|tenho|tive|tivemos|eu|houve|ha|there|took place"
+    r"|happened) )+"
 )
 _ABOUT = compile_filled(r"(?:{about}|{mention}) ")
 _FOLDER_NAME = lazy_pattern(r"[^\W\d_a-zà-ÿ]\w")
@@ -52,6 +53,10 @@ def read_clause(text: str) -> dict[str, object] | None:
     if dated and (of_date := read_state(dated.rest)) and is_known_state(of_date.value):
         fields: dict[str, object] = {"state": of_date.value, "is_negated": of_date.is_negated}
         return {**fields, "dates": dated.words}
+    # "there were in May with Ana"
+    of_rest = read_clause(dated.rest) if dated and dated.rest else None
+    if dated and of_rest is not None:
+        return {**of_rest, "dates": dated.words}
     state = None if has_marks or has_date(text) else read_state(text)
     if state and not state.value:
         return None if state.is_negated else {}
@@ -70,7 +75,7 @@ def _read_restriction(text: str) -> dict[str, object] | None:
             fields = read_scope(rest)
             # "find bugs in python code" restricts no notes
             is_stray = fields.get("about") and not _ABOUT.match(bare_text(rest))
-            return _read_companion(text) if is_stray else fields or None
+            return _read_companion(rest) if is_stray else fields or None
     return None
 
 

@@ -37,7 +37,8 @@ TRIGGERS = (
     " zahl anzahl nombre not nicht pas no nao without ohne sans sin sem but except i task to-do"
     " to action aufgabe tach tarea tarefa newest latest oldest neu alte ausser letzte that"
     " which qui"
-    " with mit avec con com from rated by von par de d do"
+    " with mit avec con com from rated by von par de d do in im en em 19 20 vom aus since seit"
+    " depuis desde"
 )
 # What may begin a clause about notes of a kind
 _OPENING = (
@@ -48,6 +49,10 @@ _OPENING = (
     r"|escrit[oa]s"
     r"|by|von|par|de|d['’]|do"
     r"|where|i have|i haven|i (?=\w+$)|i (?=\w+ in )|ich|je|j['’]ai|about|due|older|\#)"
+)
+_TIME = (
+    r"(?:(?:in|from|of|during|since|im|vom|von|aus|seit|en|de|du|depuis|desde|del|em|do)\b|d['’]"
+    r"|(?:19|20)\d\d\b|last|this|letzte|diese|yesterday|today|gestern|heute)"
 )
 COUNTED_KINDS = family(
     "count",
@@ -71,6 +76,7 @@ KINDS = family(
     rf"(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"{_NOUN} (?P<known_state>[^\W\d]\w+){_CLAUSE}",
     rf"{_NOUN}[ ,]+(?P<clause>{_OPENING}.+)",
+    rf"{_NOUN} (?P<when>{_TIME}.*)",
     may_be_lookup=True,
 )
 # One note: "my last journal entry", "la note la plus récente"

@@ -17,8 +17,11 @@ _BEING = (
     r"(?:(?:are|is|have|sind|werden|haben|ne sont|sont|n['’]ont|no estan|estan|nao estao|estao) )?"
 )
 _ORPHANED = (
-    r"(?:orphan(?:ed)?|isolated|unlinked|unreferenced|verwaist\w*|isoliert\w*|orphelin\w*|isolee?s?"
-    r"|huerfan[oa]s?|aislad[oa]s?|orfas?|orfaos?|isolad[oa]s?)"
+    r"(?:orphan(?:ed)?|unlinked|unreferenced|verwaist\w*|orphelin\w*|huerfan[oa]s?|orfas?|orfaos?)"
+)
+_ISOLATED = (
+    r"(?:isolated|disconnected|unconnected|isoliert\w*|unverbunden\w*|isolee?s?|aislad[oa]s?"
+    r"|isolad[oa]s?|desconectad[oa]s?)"
 )
 _NOT_LINKED = (
     r"(?:(?:nothing|no (?:other )?(?:notes?|page)|nobody) (?:else )?(?:links?|points?|refers?) to"
@@ -52,24 +55,52 @@ _ALSO_THERE = (
     r"|tenho))?"
 )
 _TRIGGERS = (
-    "orphan isolat isoliert unlinked unref verwaist orphelin isole huerfan aislad orfa nothing no"
+    "orphan isolat isoliert disconnected unconnected unverbunden desconectad unlinked unref"
+    " verwaist orphelin isole huerfan aislad orfa nothing no"
     " never not link back incoming inbound nichts kein nirgend nicht ohne rien aucun sans pas null"
     " nada ningun sin nenhum sem nao without"
 )
 ORPHANS = family("list", _TRIGGERS, rf"{_ASKED}{_NOTES}{_ALSO_THERE}", is_orphan=True)
 COUNTED_ORPHANS = family("count", _TRIGGERS, rf"{_COUNTED}{_NOTES}{_ALSO_THERE}", is_orphan=True)
-DEAD_ENDS = family(
-    "list",
-    "nothing nowhere nichts nirgend rien nada ning nenhum no",
-    rf"{_ASKED}(?:{{notes}}),? (?:(?:that|which|die|qui|que) )?"
+_LINKING_TO_NOTHING = (
     r"(?:(?:links?|points?|refers?)(?: to)? (?:nothing|nowhere|no (?:other )?notes?)"
     r"|(?:auf )?(?:nichts|nirgends|nirgendwohin)"
     r" (?:verlinken|verweisen|zeigen)"
     r"|(?:verlinken|verweisen|zeigen) (?:auf )?(?:nichts|nirgendwohin)"
     r"|ne (?:pointent|renvoient|menent)(?: vers| a)? (?:rien|nulle part|aucune (?:autre )?note)"
     r"|no (?:enlazan|apuntan|vinculan)(?: a)? (?:nada|ning\w+(?: (?:otra )?nota)?)"
-    r"|nao (?:apontam|linkam|ligam)(?: para| a)? (?:nada|nenhuma(?: outra)?(?: nota)?))",
+    r"|nao (?:apontam|linkam|ligam)(?: para| a)? (?:nada|nenhuma(?: outra)?(?: nota)?))"
+)
+_THAT = r"(?:(?:that|which|die|qui|que) )?"
+DEAD_ENDS = family(
+    "list",
+    "nothing nowhere nichts nirgend rien nada ning nenhum no",
+    rf"{_ASKED}(?:{{notes}}),? {_THAT}{_LINKING_TO_NOTHING}",
     unlinked="-",
+)
+_AND = r",? (?:and|nor|und|et|y|e|ni|nem) "
+# Notes without a link in either direction
+_THEM = r"(?: (?:to )?(?:them|it)| (?:hin|darauf|auf sie)| vers elles| a ellas| (?:para )?elas)?"
+_IN_NO_DIRECTION = (
+    rf"(?:{_LINKING_TO_NOTHING}{_AND}{_RELATIVE}{_BEING}{_NOT_LINKED}{_THEM}"
+    rf"|{_BEING}{_NOT_LINKED}{_THEM}{_AND}{_THAT}{_LINKING_TO_NOTHING}"
+    rf"|{_BEING}{_ISOLATED}"
+    r"|(?:with|have|having|mit|haben|avec|ont|con|tienen|com|tem)? ?"
+    r"(?:no|neither|without|without any|ohne|keine|sans|sin|sem|ni|nem|weder)"
+    r" (?:incoming|outgoing|eingehende|ausgehende)n?(?: (?:links?|verweise))?"
+    r" (?:and|or|nor|und|oder|noch) (?:without )?(?:no )?(?:incoming|outgoing|eingehende"
+    r"|ausgehende)n? (?:links?|verweise)(?: haben)?"
+    r"|(?:without|with no|ohne|sans|sin|sem)(?: any)? (?:links?|verweise|liens?|enlaces?)"
+    r" (?:in (?:either|any|both) directions?|in (?:eine|beide|keine[rn]?|irgendeine)[rn]?"
+    r" richtung(?:en)?|dans (?:aucun|les deux) sens|en ning\w+ (?:direccion|sentido)"
+    r"|em nenhum(?:a)? (?:direcao|sentido)))"
+)
+_ALONE = rf"(?:(?:{{notes}}),? {_RELATIVE}{_IN_NO_DIRECTION}(?: sind)?|{_ISOLATED} (?:{{notes}}))"
+ISOLATED = family(
+    "list", _TRIGGERS, rf"{_ASKED}{_ALONE}{_ALSO_THERE}", is_orphan=True, unlinked="-"
+)
+COUNTED_ISOLATED = family(
+    "count", _TRIGGERS, rf"{_COUNTED}{_ALONE}{_ALSO_THERE}", is_orphan=True, unlinked="-"
 )
 _LINKS = r"(?:wiki ?-?)?(?:links?|verlinkungen|verweise|liens?|enlaces?|vinculos?|ligacoes)"
 _BROKEN = (

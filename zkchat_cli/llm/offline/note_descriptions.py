@@ -105,6 +105,9 @@ def _describe_links(request: NoteRequest, phrases: NotePhrases) -> list[str]:
     parts: list[str] = []
     if request.note:
         parts.append(phrases.linking_to.format(value=plain_name(request.note)))
+    if request.is_orphan and request.unlinked == "-":
+        parts.append(phrases.isolated)
+        return parts
     if request.is_orphan:
         parts.append(phrases.orphaned)
     if request.unlinked == "-":

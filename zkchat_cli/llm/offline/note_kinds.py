@@ -5,6 +5,7 @@ words that a vault has for it: the tags, folders and properties of its notes dec
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from zkchat_cli.llm.offline.amount_units import is_activity
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.kind_names import JOURNAL, KINDS
@@ -39,7 +40,9 @@ FEWEST_OF_A_KIND = 2
 SHORTEST_NOUN = 3
 _PLURAL_ENDS = ("s", "es", "n", "en", "e")
 # Names of a kind that are looked up in texts, too
-MOST_NAMES = 3
+MOST_NAMES = 7
+# Letters that forms of a word in two languages have in common: "reuniões" and "réunion"
+LENGTH_OF_ROOT = 4
 LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE)
 # Properties that say how far something is
 STATE_PROPERTIES = frozenset(
@@ -133,6 +136,10 @@ def _survey(request: NoteRequest, turn: AskedTurn) -> _Survey:
         return _Survey(first, None, turn)
     rest = rest.after_calls()
     kind = _find_kind(names, made) if request.noun or subject else None
+    if kind is None and request.measure and is_activity(request.noun):
+        # "total km of my runs", where lines say "ran 5 km"
+        of_activity = request._replace(noun="", activity=request.noun, may_be_lookup=False)
+        return _Survey((), of_activity, rest)
     if kind is None and (request.noun or subject):
         return _Survey((), request if subject else None, rest)
     about = "" if subject else request.about
@@ -171,22 +178,33 @@ def _survey_state(
 
 
 def _names_of_kind(noun: str) -> tuple[str, ...]:
-    """A noun, and the words of all languages for the same kind of notes, English ones first."""
+    """A noun, and the words of all languages for the same kind of notes: singulars that are
+    like it, then English ones first.
+    """
     bare = bare_text(noun)
     if any(word in bare for word in _IN_JOURNAL):
         return JOURNAL
     names = [bare]
     for kind in KINDS:
         if bare in kind:
-            names += kind
+            names += sorted(kind, key=lambda name: not _is_singular_like(name, bare, kind))
     return tuple(dict.fromkeys(names))
 
 
-def _first_calls(names: Iterable[str]) -> list[WantedCall]:
+def _is_singular_like(name: str, noun: str, kind: Sequence[str]) -> bool:
+    """Whether a name of a kind is a singular with the root of a noun: texts have that, too."""
+    has_root = name[:LENGTH_OF_ROOT] == noun[:LENGTH_OF_ROOT]
+    return has_root and not any(each in kind for each in _shorter(name))
+
+
+def _first_calls(names: Sequence[str]) -> list[WantedCall]:
     """The tags and folders, and the types of notes that have the noun."""
     calls = [WantedCall(LIST_TOOL, {"show": group}) for group in ("tags", "folders")]
     shown = ", ".join(sorted(KIND_PROPERTIES))
-    about = [name for name in names if name][:MOST_NAMES]
+    # Where the singular is looked up, its plural need not be
+    names = [name for name in names if name]
+    plurals = {name for name in names[1:] if any(each in names for each in _shorter(name))}
+    about = [name for name in names if name not in plurals][:MOST_NAMES]
     of_noun = {"show": shown, "limit": MOST_SAMPLED}
     return calls + [WantedCall(LIST_TOOL, {"about": name, **of_noun}) for name in about]
 
@@ -212,6 +230,10 @@ def _is_name(text: str, names: Iterable[str]) -> bool:
     return not ends.isdisjoint(forms)
 
 
+def _shorter(name: str) -> Iterable[str]:
+    return (each for each in _singulars(name) if each != name)
+
+
 def _singulars(name: str) -> Iterable[str]:
     return (name.removesuffix(end) for end in _PLURAL_ENDS if len(name) > SHORTEST_NOUN)
 
@@ -230,18 +252,27 @@ def _find_kind(names: Iterable[str], made: Sequence[FinishedCall]) -> NoteKind |
                 count for path, count in folders.items() if f"{path}/".startswith(f"{folder}/")
             ]
             counts[NoteKind("folder", folder)] = sum(below)
-    for call in made[2:]:
-        found: dict[NoteKind, int] = {}
+    counts |= _count_types(names, made[2:])
+    kinds = [kind for kind, count in counts.items() if count >= FEWEST_OF_A_KIND]
+    return max(kinds, key=lambda kind: counts[kind], default=None)
+
+
+def _count_types(names: Sequence[str], listed: Iterable[FinishedCall]) -> dict[NoteKind, int]:
+    """How many notes have a property with one of the names; a vault may have `type: meeting` and
+    `type: Sitzung`.
+    """
+    values: dict[str, set[str]] = {}
+    paths: dict[str, set[str]] = {}
+    for call in listed:
         for document in call.data.get("documents", ()):
             for name, written in document.get("properties", {}).items():
                 # An outliner writes the name of a page: `type:: [[book]]`
                 value = written.strip("[]")
                 if _is_name(value, names):
-                    kind = NoteKind("property", f"{name}: {value}")
-                    found[kind] = found.get(kind, 0) + 1
-        counts |= found
-    kinds = [kind for kind, count in counts.items() if count >= FEWEST_OF_A_KIND]
-    return max(kinds, key=lambda kind: counts[kind], default=None)
+                    values.setdefault(name, set()).add(value)
+                    paths.setdefault(name, set()).add(document["path"])
+    kinds = {name: " | ".join(sorted(values[name])) for name in values}
+    return {NoteKind("property", f"{name}: {kinds[name]}"): len(paths[name]) for name in kinds}
 
 
 def _with_kind(request: NoteRequest, kind: NoteKind | None, sign: str = "") -> NoteRequest:

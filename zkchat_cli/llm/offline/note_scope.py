@@ -241,8 +241,16 @@ def _take_dates(text: str, found: dict[str, object]) -> str:
 
 
 def read_dates(text: str) -> NamedPeriod | None:
-    """The words of a date in a text, and the text without them."""
-    return find_period(text, _ANY_DAY)
+    """The words of a date in a text, and the text without them. A year needs no word before it:
+    "gab es 2026".
+    """
+    dated = find_period(text, _ANY_DAY)
+    year = None if dated else _YEAR.search(text)
+    if year is None:
+        return dated
+    rest = f"{text[: year.start()]} {text[year.end() :]}"
+    named = find_period(f"in {year[0]}", _ANY_DAY)
+    return named and named._replace(words=year[0], rest=" ".join(rest.split()))
 
 
 def is_due_date(text: str) -> bool:
@@ -264,6 +272,7 @@ def _date_variants(text: str) -> Iterator[str]:
             yield variant
 
 
+_YEAR = lazy_pattern(r"(?<![^\s(])(?:19|20)\d\d(?![^\s,?!.)])")
 _YESTERDAY = lazy_pattern("hier", re.IGNORECASE)
 _DATE_VARIANTS = (
     # A month by itself is no date

@@ -12,14 +12,16 @@ from zkchat_cli.text.patterns import lazy_pattern
 
 _FILLERS = frozenset(
     """
+    took take takes taken place happened happen occurred
     that which who are is were was am be been being do does did have has had i we you my ve s still
     yet now currently so far already there exist really ever all so right
     die der das sind ist war waren wird werden habe haben hatte hatten bin ich wir noch jetzt
-    gerade zurzeit aktuell schon bereits gibt es
+    gerade zurzeit aktuell schon bereits gibt gab es fand fanden statt stattgefunden
     qui que quels est sont etait etaient ai as avons a je on nous suis ce ne encore
-    actuellement deja en moment toujours y t il ils elle elles
-    son es esta estan era eran he hemos estoy estamos todavia aun ahora ya se hay tengo han
-    e sao esta estao eu estou ainda agora ja tenho foram foi ha
+    actuellement deja en moment toujours y t il ils elle elles eu eue eus eues lieu
+    son es esta estan era eran he hemos estoy estamos todavia aun ahora ya se hay hubo tengo tuve
+    tuvimos han
+    e sao esta estao eu estou ainda agora ja tenho tive tivemos houve foram foi ha
 """.split()
 )
 _NEGATIONS = frozenset(

@@ -30,6 +30,7 @@ from zkchat_cli.llm.offline.note_scope import (
     PUNCTUATION,
     clean_subject,
     is_due_date,
+    read_dates,
     read_scope,
 )
 from zkchat_cli.llm.offline.note_states import DONE
@@ -119,9 +120,11 @@ FAMILIES = (
     kind_patterns.LATEST,
     kind_patterns.ATTENDED,
     list_patterns.TABLE,
-    list_patterns.COUNT,
-    link_patterns.ORPHANS,
+    link_patterns.COUNTED_ISOLATED,
     link_patterns.COUNTED_ORPHANS,
+    list_patterns.COUNT,
+    link_patterns.ISOLATED,
+    link_patterns.ORPHANS,
     link_patterns.DEAD_ENDS,
     link_patterns.BROKEN,
     link_patterns.COUNTED_BROKEN,
@@ -249,6 +252,8 @@ def _read_scopes(pattern: RequestPattern, groups: Mapping[str, str]) -> dict[str
     for name in ("scope", "dates", "when"):
         if name in groups:
             fields |= read_scope(groups[name], columns=pattern.kind == "table")
+    if "when" in groups and (dated := read_dates(groups["when"])) and not dated.rest:
+        fields = {"dates": dated.words}
     if "due" in groups:
         fields["dates"] = groups["due"].strip(PUNCTUATION)
     if pattern.kind == "outline" and "scope" in groups and not fields:
