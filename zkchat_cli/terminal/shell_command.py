@@ -72,8 +72,9 @@ def run_shell_command(
         try:
             for text in _read(running):
                 safe = sanitize(text)
-                write(safe)
+                # First: Ctrl-C may come as soon as it is seen
                 kept.add(safe)
+                write(safe)
             exit_code: int | None = running.wait()
         except KeyboardInterrupt:
             _end(running)
