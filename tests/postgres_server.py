@@ -1,4 +1,5 @@
-"""A PostgreSQL server of the tests' own: a cluster in a temporary folder, reached by a socket.
+"""A PostgreSQL server of the tests' own: a cluster in a temporary folder, in memory if conftest.py
+found some, reached by a socket.
 
 It runs as an unprivileged user where the tests run as root, because PostgreSQL refuses root.
 """
@@ -62,7 +63,9 @@ class PostgresServer:
     _names: "count[int]" = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="zkpg"))
+        self.folder = Path(
+            tempfile.mkdtemp(prefix="zkpg", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT"))
+        )
         user = unprivileged_user()
         if user is not None:
             shutil.chown(self.folder, user)

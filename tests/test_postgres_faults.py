@@ -2,6 +2,7 @@
 for long.
 """
 
+import random
 import socket
 import subprocess
 import tempfile
@@ -146,7 +147,8 @@ def test_a_full_disk_of_the_server_is_named_and_what_was_stored_stays(
             store_turns(store)
             with pytest.raises(StoreUnwritable, match="the disk of the server is full") as e:
                 for number in range(1000):
-                    text = f"{number} " + "incompressible ".join(map(str, range(9000)))
+                    # Incompressible, and hardly a word: an index of many takes seconds
+                    text = f"{number} {random.Random(number).randbytes(200_000).hex()}"
                     store.add("c1", said(f"q{number + 10}", "a2", text=text))
             assert "what was stored before is safe" in e.value.hint
             assert ids(store.log("c1"))[:4] == ["q1", "a1", "q2", "a2"]
@@ -214,10 +216,12 @@ def test_a_lock_of_another_client_is_named_in_the_shell_and_in_the_status(
         assert refused.exit_status == 3
         assert "another client of the server keeps it locked" in refused.err
         assert "`zkchat store status` names it" in refused.err
-        with ThreadPoolExecutor(1) as pool:
-            zkchat.env["ZKCHAT_STORE__URL"] = postgres.url("bob")
-            waiting = pool.submit(zkchat, "sessions", "rename", id_, "Filters")
-            text = ""
-            while not waiting.done() and "waits for postgres" not in text:
-                text = zkchat("store", "status").out
+    zkchat.env["ZKCHAT_STORE__URL"] = postgres.url("bob")
+    # The lock is given back before the pool waits for the one that waits for it
+    with ThreadPoolExecutor(1) as pool, postgres.admin() as other, other.transaction():
+        other.execute("SELECT 1 FROM zkchat.conversation FOR UPDATE")
+        waiting = pool.submit(zkchat, "sessions", "rename", id_, "Filters")
+        text = ""
+        while not waiting.done() and "waits for postgres" not in text:
+            text = zkchat("store", "status").out
     assert "bob (zkchat) waits for postgres" in text

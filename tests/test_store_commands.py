@@ -249,7 +249,7 @@ def test_a_vault_with_a_name_is_the_same_in_another_folder(
     assert listed["messages"] == 4
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def own_server() -> Iterator[PostgresServer]:
     """A server that may be killed."""
     if programs() is None:
