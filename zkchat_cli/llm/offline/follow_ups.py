@@ -9,6 +9,11 @@ from collections.abc import Sequence
 
 from zkchat_cli.llm.offline.clauses import read_clause
 from zkchat_cli.llm.offline.dated_follow_ups import complete_question
+from zkchat_cli.llm.offline.list_positions import (
+    continues_question,
+    names_shown_note,
+    read_position,
+)
 from zkchat_cli.llm.offline.message_frame import without_frame, without_thanks
 from zkchat_cli.llm.offline.note_scope import PUNCTUATION, has_date, read_scope
 from zkchat_cli.llm.offline.property_values import change_value
@@ -47,34 +52,6 @@ _ORDER = compile_filled(
     r"(?:(?:and|und|et|y|e|{the}|only|nur) )*(?:(?P<newest>{newest})|(?P<oldest>{oldest}))"
     r"(?: (?P<limit>{number}))?(?: (?:first|zuerst|d['’]abord|primero|primeiro|one|ones))?"
 )
-_NTH = {
-    word: value
-    for value, words in {
-        1: "first 1st erste ersten erster erstes premier premiere primero primera primeiro"
-        " primeira",
-        2: "second 2nd zweite zweiten zweiter zweites deuxieme seconde segundo segunda",
-        3: "third 3rd dritte dritten dritter drittes troisieme tercero tercera terceiro terceira",
-        4: "fourth 4th vierte vierten quatrieme cuarto cuarta quarto quarta",
-        5: "fifth 5th funfte funften cinquieme quinto quinta",
-        6: "sixth 6th sechste sechsten sixieme sexto sexta",
-    }.items()
-    for word in words.split()
-}
-_OPEN = (
-    r"(?:(?:please|open|show|read|summari[sz]e|see|tell me (?:more )?about|what(?:['’]s| is) in|me"
-    r"|offne|zeige?|lies|fasse|mir|bitte|ouvre|montre|lis|moi|abre|abrir|muestra|muestrame|lee|mostre"
-    r"|mostra|abra|leia|resume|resuma|and|und|et|y|e|number|nr\.?|note|nummer|numero|no\.?)[ -])*"
-)
-_PICK = lazy_pattern(
-    rf"{_OPEN}(?:(?:the|die|den|das|der|le|la|el|o|a) )?(?P<nth>{'|'.join(_NTH)})"
-    r"(?: (?:one|note|notiz|nota|zusammen))?"
-    rf"|{_OPEN}(?P<number>\d{{1,2}})"
-)
-_IT = lazy_pattern(
-    r"(?:please )?(?:open|show|read|summari[sz]e|offne|zeige?|lies|ouvre|montre|lis|abre|muestra"
-    r"|lee|abra|mostre|leia)[- ]?(?:me |mir |moi )?(?:it|that|this(?: one| note)?|that (?:one|note)"
-    r"|the note|es|sie|das|ihn|die notiz|le|la|lo|la note|la nota|isso|eso|a nota)|abrela|abrelo"
-)
 
 
 def resolve_request(message: str, earlier: Sequence[str]) -> NoteRequest:
@@ -106,25 +83,27 @@ def _continue_request(message: str, before: NoteRequest | None) -> NoteRequest |
         return None
     text = without_frame(without_thanks(" ".join(message.split()))).strip(PUNCTUATION)
     bare = bare_text(text)
-    if picked := _picked(bare, before):
+    if picked := _picked(text, before):
         return picked
     if before.pick:
-        before = before._replace(kind="list", pick=0)
+        before = before._replace(kind="list", pick=0, question="")
     if before.kind not in LISTED:
         return before._replace(kind="table") if _AS_TABLE.fullmatch(bare) else None
     return _in_other_form(bare, before) or _restrict(text, before)
 
 
-def _picked(bare: str, before: NoteRequest) -> NoteRequest | None:
-    """One of the notes that were listed."""
+def _picked(text: str, before: NoteRequest) -> NoteRequest | None:
+    """One of the notes that were listed, and what is asked about it."""
     if before.kind == "outline" and not before.pick:
         return None
-    pick = _PICK.fullmatch(bare)
-    if pick:
-        nth = int(pick["number"]) if pick["number"] else _NTH[pick["nth"]]
-        return before._replace(kind="outline", pick=nth) if nth else None
-    if _IT.fullmatch(bare):
-        return before._replace(kind="outline", pick=before.pick or 1)
+    position = read_position(text)
+    if position:
+        question = position.question
+        if not question and continues_question(text):
+            question = before.question
+        return before._replace(kind="outline", pick=position.nth, question=question)
+    if names_shown_note(text):
+        return before._replace(kind="outline", pick=before.pick or 1, question="")
     return None
 
 

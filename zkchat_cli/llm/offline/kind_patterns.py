@@ -101,6 +101,28 @@ LATEST = family(
     rf"{_ONE}{_ENTRY} (?:la |le |el |o |a )?{_ORDER}{_NEXT_TO}",
     may_be_lookup=True,
 )
+# What the newest note of a kind says: "what did we decide in the last meeting?"
+_TIMES = r"(?:days?|weeks?|months?|years?|tagen?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois"
+_TIMES += r"|annees?|dias?|semanas?|mes(?:es)?|anos?|one|time|mal|fois|vez|moment|minute)"
+_ASKING = (
+    r"(?:what|who|which|why|how|where|was|wer|warum|wie|wo|qu['’]|que|quoi|qui|ou|pourquoi|comment"
+    r"|quien|quienes|como|donde|o que|quem|onde)"
+)
+_PLACED = (
+    r"(?:(?:in|at|during|from|by) {the}|(?:in|bei|auf|aus|an) (?:der|dem|unserer|unserem|meiner"
+    r"|meinem)|im|beim|vom|(?:dans|lors de|a|de|pendant) (?:la|le|l['’]|ma|mon|notre)"
+    r"|(?:en|de|durante) (?:la|el|mi|nuestra|nuestro)|(?:na|no|da|do)(?: minha| meu| nossa|"
+    r" nosso)?)"
+)
+LATEST_ASKED = family(
+    "outline",
+    "last latest most recent newest first oldest letzt neu jungst erste alt derni recent ultim"
+    " reciente recente premier primer",
+    rf"{_ASKING}.+? {_PLACED} {_ORDER} (?!{_TIMES}\b)(?P<noun>[^\W\d][\w-]+)"
+    r"(?: (?:besprochen|beschlossen|entschieden|gesagt|vereinbart|passiert|los|dabei|anwesend"
+    r"|notiert|geschrieben|gemacht))?",
+    may_be_lookup=True,
+)
 # What is due: "tasks due this week", "was ist morgen fällig?"
 _SHOWN = r"(?:(?:{show}|which|what|welche|quelles?|que|quais|cuales) )?(?:(?:{all}|{the}|open) )*"
 _IS = r"(?:(?:that|which|die|qui|que) )?(?:(?:are|is|sind|ist|sont|est|son|estan|sao|estao) )?"

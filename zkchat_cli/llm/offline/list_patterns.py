@@ -160,7 +160,8 @@ _FRAME_WROTE = (
     r"|learn(?:ed)?|add"
     r"|added|change|changed)",
     r"was (?:habe?|hatte|haben) (?:ich|wir)",
-    r"qu['’]?(?:est[- ]ce que? )?(?:j['’ ]?(?:ai|avais)|ai[- ]je|avons[- ]nous)"
+    r"qu['’]?(?:est[- ]ce que? )?(?:j['’ ]?(?:ai|avais)|ai[- ]je|avons[- ]nous|a[- ]t[- ]on"
+    r"|(?:on|nous) (?:a|avons))"
     r" (?:ecrit|note|fait|ajoute|appris)",
     r"que? (?:he |hemos |habia )?(?:escribi|escrito|anote|anotado|hice|hecho|escribimos|hicimos"
     r"|aprendi)",

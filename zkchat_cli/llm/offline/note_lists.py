@@ -80,10 +80,11 @@ def format_note(note: ListedNote) -> str:
 
 def offset_of_turn(request: NoteRequest, page: int) -> int:
     """How many notes the pages before this one have shown."""
-    return page * _page_size(request)
+    return page * page_size(request)
 
 
-def _page_size(request: NoteRequest) -> int:
+def page_size(request: NoteRequest) -> int:
+    """How many notes an answer lists."""
     if request.kind == "count":
         return MOST_COUNTED
     most = MOST_QUOTED if _is_by_date(request) else MOST_SHOWN
@@ -119,7 +120,7 @@ def next_list_calls(request: NoteRequest, turn: AskedTurn, page: int = 0) -> lis
     arguments = list_arguments(request)
     if request.what:
         return next_line_calls(request, lists, page)
-    size = _page_size(request)
+    size = page_size(request)
     arguments |= {"limit": size, "excerpts": size}
     if request.may_be_lookup:
         arguments["show"] = ", ".join(sorted(KIND_PROPERTIES))

@@ -148,7 +148,9 @@ PUNCTUATION = " \t\n¿¡?!.…,;:"
 # Only the words of dates matter here, not the days that they mean
 _ANY_DAY = date(year=1950, month=1, day=1)
 _DATE_JOINT = lazy_pattern(
-    r"\b(?:de|del|do|da|du|von|vom|from|of|en|em|aus|(?:(?:el|no|o) )?d[ií]a)\s*$", re.IGNORECASE
+    r"\b(?:de|del|do|da|du|von|vom|from|of|en|em|aus|na|(?:(?:el|no|o) )?d[ií]a)"
+    r"(?:\s+(?:the|der|dem|la|el|le|les|los|las))?\s*$",
+    re.IGNORECASE,
 )
 
 

@@ -24,9 +24,7 @@ _FILLERS = frozenset(
     e sao esta estao eu estou ainda agora ja tenho tive tivemos houve foram foi ha
 """.split()
 )
-_NEGATIONS = frozenset(
-    "not never nicht nie niemals pas jamais no nunca nao non t kein keine".split()
-)
+_NEGATIONS = frozenset("not never nicht nie niemals pas jamais no nunca nao non kein keine".split())
 _WORD = lazy_pattern(r"[^\W_]+(?:-[^\W_]+)?")
 _ELIDED = lazy_pattern(r"\b(?:n|j|c|qu|l|d)['’]|-(?=(?:je|t|il|on|nous|ils|elles|ce)\b)")
 _SHORT = lazy_pattern(r"n['’]t\b")

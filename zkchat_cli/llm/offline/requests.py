@@ -29,6 +29,7 @@ from zkchat_cli.llm.offline.note_scope import (
     NAMED_NOTE,
     PUNCTUATION,
     clean_subject,
+    has_date,
     is_due_date,
     read_dates,
     read_scope,
@@ -97,8 +98,10 @@ class NoteRequest(NamedTuple):
     amount: str = ""
     activity: str = ""
     unlinked: str = ""
-    # Which of the listed notes is wanted, from 1; 0 for all
+    # Which of the listed notes is wanted, from 1; 0 for all, and -1 for the last one
     pick: int = 0
+    # What is asked about it
+    question: str = ""
     # Whether the folder may as well be a subject ("notes in German"), and the note nothing at all
     # ("summarize all")
     is_guess: bool = False
@@ -119,6 +122,7 @@ FAMILIES = (
     kind_patterns.TO_DO,
     kind_patterns.LATEST,
     kind_patterns.ATTENDED,
+    kind_patterns.LATEST_ASKED,
     list_patterns.TABLE,
     link_patterns.COUNTED_ISOLATED,
     link_patterns.COUNTED_ORPHANS,
@@ -214,6 +218,10 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
         fields |= {"pick": 1, "may_be_lookup": "noun" in fields}
     elif pattern in kind_patterns.LATEST.patterns:
         return None
+    elif pattern in kind_patterns.LATEST_ASKED.patterns:
+        if has_date(text):
+            return None
+        fields |= {"pick": 1, "question": text}
     return NoteRequest(kind, **fields)  # type: ignore[arg-type]
 
 
@@ -349,7 +357,8 @@ _READ_ELSEWHERE = ("scope", "dates", "when", "without", "clause", "tasks", "list
 _SUBJECTS = ("about", "note", "other", "left", "right")
 _PRONOUN = lazy_pattern(
     r"it|its|this|that|these|those|them|they|he|she|him|her|there|here|you|we|i|both|one|so|up"
-    r"|(?:the|der|die|das) (?:other|first|second|latter|former|difference)(?: one)?|das|es|er|sie"
+    r"|(?:(?:the|der|die|das) )?(?:other|first|second|third|last|latter|former)(?: one)?"
+    r"|(?:the )?difference|das|es|er|sie"
     r"|dies|ihn|davon|damit|cela|ca|il|elle|eux|eso|esto|ello|ella|isso|isto|ele|ela"
     r"|wrong|new|next|up|happening|going on|left|missing"
 )
