@@ -48,6 +48,8 @@ ENGLISH_NOTE = "A compost heap needs air and water. It must not get too wet."
         ("handwritten", None),
         ("what does a heap need?", "english"),
         ("redis sentinel failover", None),
+        ("nora's shoe size", "english"),
+        ("wie geht's", "german"),
         ("C#", None),
         ("", None),
     ],

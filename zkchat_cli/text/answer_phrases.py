@@ -27,6 +27,7 @@ _ELIDED = frozenset("cdjlmnst")
 _TODO = frozenset(("todo", "todos"))
 # Words of any language that have the stem of a common word in one: Portuguese "serve"
 _SAME_STEM = frozenset(("server", "servers"))
+_POSSESSIVE = "'s"
 _REQUEST_WORDS = {
     ENGLISH: "list show notes note links link linked summarize summarise summary outline overview "
     "compare difference table count newest latest recent folder folders tag tags tagged write "
@@ -267,6 +268,12 @@ def _count_common_words(text: str) -> Counter[str]:
     counts: Counter[str] = Counter()
     # "c" is French in "c'est", but not in "C#"
     words = [word for word in terms(text) if word not in _ELIDED | _TODO | _SAME_STEM]
+    for position, word in enumerate(words):
+        owner = word.removesuffix(_POSSESSIVE)
+        # "geht's" is German
+        if owner != word and not _is_common(owner, GERMAN):
+            words[position] = owner
+            counts[ENGLISH] += _WORD_WEIGHT
     accented = {term for each in text.split() if not each.isascii() for term in terms(each)}
     for word in dict.fromkeys("'".join(words).split("'")):
         # "thé" is not "the"
