@@ -22,7 +22,7 @@ _WITH = lazy_pattern(
     r"(?P<value>(?!it|them|this|that|us|me\b)[^\W\d]\S*(?: [^\W\d]\S*)?)"
 )
 _BY = lazy_pattern(
-    r"(?:(?:written|geschrieben|ecrits?|escrit[oa]s) )?(?:by|von|par|de|d['’]|do|da|del) ?"
+    r"(?:(?:written|geschrieben|ecrits?|escrit[oa]s) )?(?:by|von|par|de|d['’]|do|da|del|from|aus) ?"
     r"(?P<value>[^\W\d]\S*(?: [^\W\d]\S*){0,3})"
 )
 _BEING = lazy_pattern(
@@ -30,7 +30,7 @@ _BEING = lazy_pattern(
     r"|estan|esta|sao|e|estao)\b"
 )
 _SCOPE_WORD = compile_filled(
-    r"(?:(?:{about}|{mention}|{link}|with|without|but|except|not|from|since|before|after|between|in"
+    r"(?:(?:{about}|{mention}|{link}|over|sous|moins|menos|less|with|without|but|except|not|from|since|before|after|between|in"
     r"|during|on|under|tagged|where|whose|weniger als|mehr als|mindestens"
     r"|hochstens|takes?|needs?|dauern|brauchen|prennent|durent|tardan"
     r"|duran|demoram|written|geschrieben|ecrits?|escrit[oa]s|par|rated|scored|bewertet|notee?s?|valorad[oa]s|calificad[oa]s"

@@ -14,6 +14,7 @@ from zkchat_cli.llm.offline.list_positions import (
     names_shown_note,
     read_position,
 )
+from zkchat_cli.llm.offline.main_request import main_request
 from zkchat_cli.llm.offline.message_frame import without_frame, without_thanks
 from zkchat_cli.llm.offline.note_scope import PUNCTUATION, has_date, read_scope
 from zkchat_cli.llm.offline.property_values import change_value
@@ -73,8 +74,8 @@ def resolve_request(message: str, earlier: Sequence[str]) -> NoteRequest:
 
 
 def questions_of(messages: Sequence[str]) -> list[str]:
-    """The messages of a user without small talk."""
-    return [text for text in messages if reply_to_small_talk(text, (), ()) is None]
+    """The requests in the messages of a user, without small talk."""
+    return [main_request(text) for text in messages if reply_to_small_talk(text, (), ()) is None]
 
 
 def _continue_request(message: str, before: NoteRequest | None) -> NoteRequest | None:

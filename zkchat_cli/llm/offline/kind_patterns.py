@@ -37,7 +37,8 @@ TRIGGERS = (
     " zahl anzahl nombre not nicht pas no nao without ohne sans sin sem but except i task to-do"
     " to action aufgabe tach tarea tarefa newest latest oldest neu alte ausser letzte that"
     " which qui"
-    " with mit avec con com from rated by von par de d do in im en em 19 20 vom aus since seit"
+    " with mit avec con com from rated by von par de d do in im en em under over unter uber sous"
+    " 19 20 vom aus since seit"
     " depuis desde"
 )
 # What may begin a clause about notes of a kind
@@ -75,7 +76,7 @@ KINDS = family(
     rf"{_LISTED}(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"{_NOUN} (?P<known_state>[^\W\d]\w+){_CLAUSE}",
-    rf"{_NOUN}[ ,]+(?P<clause>{_OPENING}.+)",
+    rf"{_NOUN}[ ,]+(?P<clause>(?:{_OPENING}|(?:under|over|unter|uber|sous) (?=\d)).+)",
     rf"{_NOUN} (?P<when>{_TIME}.*)",
     may_be_lookup=True,
 )
@@ -118,9 +119,9 @@ LATEST_ASKED = family(
     "outline",
     "last latest most recent newest first oldest letzt neu jungst erste alt derni recent ultim"
     " reciente recente premier primer",
-    rf"{_ASKING}.+? {_PLACED} {_ORDER} (?!{_TIMES}\b)(?P<noun>[^\W\d][\w-]+)"
-    r"(?: (?:besprochen|beschlossen|entschieden|gesagt|vereinbart|passiert|los|dabei|anwesend"
-    r"|notiert|geschrieben|gemacht))?",
+    rf"(?P<asked>{_ASKING}.+?) {_PLACED} {_ORDER} (?!{_TIMES}\b)(?P<noun>[^\W\d][\w-]+)"
+    r"(?P<verb> (?:besprochen|beschlossen|entschieden|gesagt|vereinbart|passiert|los|dabei"
+    r"|anwesend|notiert|geschrieben|gemacht))?",
     may_be_lookup=True,
 )
 # What is due: "tasks due this week", "was ist morgen fällig?"
@@ -192,8 +193,9 @@ ATTENDED = family(
 # Tasks without the word
 _TO_DO = (
     rf"(?:{{show}} )?(?:(?:{{all}}|{{the}}) )*(?:to[- ]?do|task|aufgaben)[- ]?list[es]?|{_TASKS}",
-    r"(?:what|was) (?:do|must|muss|have) (?:i|we|ich|wir) (?:still |noch |have )?(?:have )?"
-    r"(?:to )?(?:do|get done|tun|machen|erledigen)(?: (?P<dates>.+))?",
+    r"(?:what|was) (?:do|must|muss|have) (?:i|we|ich|wir) (?:dafur |damit |da )?(?:still |noch"
+    r" |alles |have )*(?:to )?(?:do|get done|tun|machen|erledigen)(?: for (?:it|that|this))?"
+    r"(?: (?P<dates>.+))?",
     r"(?:what|was)(?:['’]s| is| are| ist)? (?:still |noch )?(?:left |zu |open )?(?:to )?"
     r"(?:do|tun|erledigen|left to do|open|undone|offen)",
     r"(?:what is|what['’]s|was ist|was steht|que hay|qu['’]est[- ]ce qui est|o que esta)"
@@ -205,6 +207,14 @@ _TO_DO = (
     r"|resta)(?: (?:que|por|para|de|pendiente|pendente))*(?: (?:hacer|fazer))?(?: (?:todavia"
     r"|aun|ainda))?",
 )
+# "Open tasks of the move": what they are about
+_OPEN_TASKS = (
+    rf"(?:(?:{{show}}|{{all}}|{{the}}) )*{_TASKS} (?P<known_state>open|undone|left|offen|ouvertes?"
+    r"|restantes?|pendientes?|abertas?|pendentes?|done|erledigt|hechas?|feitas?|terminees?)"
+    r" (?:for|of|in|from|von|vom|fur|zum|zur|im|de|du|pour|dans|del|para|en|do|da|na|no|em)"
+    r" (?:(?:{the}) |l['’])*(?P<about>[^\W\d][\w-]*(?: [\w-]+)?)"
+)
+TASKS_OF = family("list", "task to-do todo aufgabe tach tarea tarefa", _OPEN_TASKS)
 TO_DO = family(
     "list",
     "task to-do todo to aufgabe tach tarea tarefa do left muss qu que reste was o faire open what",

@@ -18,7 +18,7 @@ _FRAME_BEGIN = compile_filled(
     r"|have))?)?|i(?:['’]?m| am) (?:looking|searching) for"
     r"|let me(?: (?:see|know))?|(?:kannst|konntest|wurdest|konnen|konnten) (?:du|sie)(?: bitte)?"
     r"(?: mal)?(?: mir)?|ich (?:mochte|will|hatte gern(?:e)?|brauche|suche)(?: bitte)?(?: mal)?"
-    r"|(?:peux|pourrais|pouvez|pourriez)[- ](?:tu|vous)"
+    r"|(?:peux|pourrais|pouvez|pourriez)[- ](?:tu|vous)(?: (?:me|nous))?"
     r"|(?:tu peux|est[- ]ce que tu (?:peux|pourrais))(?: me)?"
     r"|je (?:voudrais|veux|souhaite|cherche)(?: voir| savoir)?"
     r"|(?:me )?(?:puedes|podrias|puede|podria)"
@@ -39,7 +39,9 @@ _FRAME_END = compile_filled(
 )
 _POLITE_END = lazy_pattern(
     r"(?:[\s,.!?]+(?:please|pls|plz|bitte|s['’ ]?il (?:te|vous) plait|svp|stp|por favor"
-    r"|thanks|thank you|thx|danke|merci|gracias|obrigad[oa])[\s.!?]*)+$"
+    r"|thanks|thank you|thx|danke|merci|gracias|obrigad[oa]"
+    r"|(?:and|und|et|y|e) (?:which|what|welche|lesquel(?:le)?s|cuales|quais)(?: ones)?"
+    r"(?: (?:are they|sind (?:das|es)|son|sao))?)[\s.!?]*)+$"
 )
 _WROTE = (
     r"(?:did (?:i|we) (?:write|note|have)|have (?:i|we) (?:written|noted)|do i (?:know|have))"
@@ -82,6 +84,9 @@ _SHORT_FORMS = (
     (lazy_pattern(r"\bnuma\b", re.IGNORECASE), "em uma"),
     (lazy_pattern(r"\bo ?q(?:ue)?\b(?= )", re.IGNORECASE), "o que"),
     (lazy_pattern(r"^q(?= )"), "que"),
+    (lazy_pattern(r"\bpra\b", re.IGNORECASE), "para"),
+    (lazy_pattern(r"\bvc\b", re.IGNORECASE), "você"),
+    (lazy_pattern(r"\b([jJ])ai\b"), r"\1'ai"),
 )
 """Forms of speech and chat, and how the patterns of requests have them."""
 

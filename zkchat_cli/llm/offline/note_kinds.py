@@ -83,6 +83,8 @@ def _is_state_alone(request: NoteRequest) -> bool:
 def _subject_as_noun(request: NoteRequest) -> str:
     """The subject of a request that may as well be a kind of notes: "table of my books"."""
     is_kind = request.kind == "table" or (request.kind == "list" and request.may_be_lookup)
+    # "Summarize my journal from October"
+    is_kind |= request.kind == "outline" and bool(request.dates)
     is_word = bool(request.about) and len(request.about.split()) == 1
     has_more = request.tag or request.folder or request.note
     return request.about if is_kind and is_word and not has_more else ""

@@ -112,14 +112,15 @@ _LINKED = compile_filled(
     r" (?P<note>.+?)(?: verlink(?:en|t))?"
 )
 _COLUMNS = compile_filled(
-    r"(?P<rest>.+?) (?:with|showing|mit|avec|con|com) (?:{the} |columns? |spalten? |colonnes?"
+    r"(?P<rest>.+?) (?:with|showing|mit|avec|con|com|(?:and|und|et|y|e) (?:its|their|ihre[nr]?"
+    r"|deren|leurs?|ses|sus?|suas?|seus?)) (?:{the} |columns? |spalten? |colonnes?"
     r" |columnas? |colunas? )*(?!tag )(?P<columns>[^#:=]+)"
 )
 _SCOPE_BEGIN = compile_filled(
     r"(?:(?:everything|anything|all|alles|tout|todo|tudo|what) (?:that )?(?:i|we|ich|j['’]ai)"
     r" (?:wrote|have|know|noted|geschrieben habe|weiss|ecrit)(?: down)?"
     r"|everything|anything|alles|tout ce qui|todo|tudo"
-    r"|(?:{all}|{the})|(?:items?|entries|points|list|contents?|listenpunkte|punkte|elements"
+    r"|(?:{all}|{the})|bitte|mal|doch|kurz|please|(?:items?|entries|points|list|contents?|listenpunkte|punkte|elements"
     r"|elementos|itens) (?:of|in|from|von|aus|de|do|del|du)"
     r"|(?:{notes})(?=$| (?:{about}|{mention}|that|which|die|qui|que|de|d['’]|of|from|in|im|en|em"
     r"|dans"
@@ -281,6 +282,10 @@ _DATE_VARIANTS = (
     (lazy_pattern(r"^d[eo] (?=\w+(?:eiro|ço|io|ho|bro)$)", re.IGNORECASE), "em "),
     (lazy_pattern(r"^(?:de |del |d['’])(?=\w+$)", re.IGNORECASE), "en "),
     (lazy_pattern(r"^(?:von|vom) (?=\w+$)", re.IGNORECASE), "im "),
+    # "Mon journal d'octobre"
+    (lazy_pattern(r"(?<=\s)d[eo] (?=[^\W\d_]+(?:eiro|ço|io|ho|ubro|mbro)$)", re.IGNORECASE), "em "),
+    (lazy_pattern(r"(?<=\s)(?:de |del |d['’])(?=[^\W\d_]{3,10}$)", re.IGNORECASE), "en "),
+    (lazy_pattern(r"(?<=\s)(?:von|vom) (?=[^\W\d_]{3,10}$)", re.IGNORECASE), "im "),
     (lazy_pattern(r"\b(?:von |aus |seit )?(?:der )?letzte[rn]\b", re.IGNORECASE), "letzte"),
     (lazy_pattern(r"\b(?:von )?letztem\b", re.IGNORECASE), "letzten"),
     (lazy_pattern(r"\bdel (?=\w+ pasad)", re.IGNORECASE), "el "),

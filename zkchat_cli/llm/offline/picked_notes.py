@@ -17,6 +17,7 @@ from zkchat_cli.llm.offline.list_positions import LAST
 from zkchat_cli.llm.offline.note_descriptions import count_of_notes, list_arguments
 from zkchat_cli.llm.offline.note_lists import format_note, listed_notes, page_size
 from zkchat_cli.llm.offline.outlines import answer_with_outline
+from zkchat_cli.llm.offline.property_answers import find_property
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.quotes import QuoteSource
 from zkchat_cli.llm.offline.ranking import rank_passages
@@ -83,6 +84,10 @@ def _answer_from_note(
     text: str, excerpts: Sequence[QuoteSource], similarities: Similarities | None
 ) -> OfflineAnswer | None:
     """The sentences of a note that answer a question, below its name; None if none surely does."""
+    of_property = find_property(text, excerpts)
+    if of_property is not None:
+        said = f"{plain_name(excerpts[0].title)}: {format_quotes([of_property])}"
+        return OfflineAnswer(said, "answer")
     message = PromptMessage(role="user", content=text, tokens=0, kind="conversation")
     ranked = rank_passages(analyze_question([message], 0), excerpts, similarities)
     if not ranked.is_answer:

@@ -88,7 +88,8 @@ def _translate(request: NoteRequest, names: Sequence[str]) -> list[str]:
 
 def _with_maker(request: NoteRequest, names: Sequence[str]) -> NoteRequest:
     """Notes of an author, or about them where no note has a property for authors."""
-    name = name_in_vault("author", names)
+    # "People from Porto" are of a place
+    name = name_in_vault("author", names) or name_in_vault("city", names)
     maker = request.maker
     request = request._replace(maker="")
     if name:

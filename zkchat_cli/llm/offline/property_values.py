@@ -20,6 +20,7 @@ _SIGNS = {
     "=": r"exactly|genau|exactement|exactamente|exatamente|=",
 }
 _SIGN = "|".join(f"(?P<sign{place}>{words})" for place, words in enumerate(_SIGNS.values()))
+_ANY_SIGN = "|".join(_SIGNS.values())
 _AND = r"(?:or|and|oder|und|ou|et|o|y|e)"
 _MORE = (
     rf"{_AND} (?:more|higher|better|above|up|mehr|besser|hoher|plus|mieux|mas|mejor|mais|melhor"
@@ -51,6 +52,7 @@ _NUMBER = r"(?P<number>\d{1,9}(?:[.,]\d{1,3})?)(?:/\d+)?"
 _VALUE = lazy_pattern(
     rf"(?:{_RATED}|{_WITH}(?P<name>{_NAMES})(?: (?:is|ist|est|es|e|of|von|de|d['’])|:)?|"
     rf"(?P<takes>{_TAKING})(?= .*{_TIMES})|"
+    rf"(?P<timed>(?:(?:of|de|d['’]|in|en|em|a|von) ?)?(?=(?:{_ANY_SIGN}) \d+ {_TIMES}))|"
     rf"(?:die |welche )?(?P<lasts>(?=(?:[^\d]* )?\d+ {_TIMES} (?:dauern|brauchen)))|"
     rf"{_WITH}(?=(?:[^\d]* )?\d[\d.,]* {_STARS}))"
     rf" ?(?:(?:{_SIGN}) ?)?{_NUMBER}(?: {_STARS}| ?{_TIMES}| punkten?| points?| puntos?| pontos?)?"
@@ -91,7 +93,7 @@ def take_value(text: str) -> TakenValue | None:
     if groups["more"] or groups["less"]:
         sign = ">=" if groups["more"] else "<="
     number = groups["number"] or groups["number2"]
-    is_duration = groups["takes"] or groups["lasts"] is not None
+    is_duration = groups["takes"] or any(groups[name] is not None for name in ("lasts", "timed"))
     usual_name = "duration" if is_duration else "rating"
     name = groups["name"] or usual_name
     rest = f"{text[: found.start()]} {text[found.end() :]}"

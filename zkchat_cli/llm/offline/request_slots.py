@@ -20,7 +20,8 @@ SLOTS = {
     "|des|eine?[nrms]?|mes|mon|ma|nos|notre|les?|la|une?|du|de|d|l|mis?|nuestr[oa]s?|el|l[oa]s|un"
     "|unas?|minhas?|meus?|nossas?|as?|os?|umas?|um|das|dos|da|do",
     "show": "(?:please )?(?:list|show|give|display|find|get|print|enumerate|see|name|fetch|tell"
-    "|search|lister|auflisten|listar|mostrar|cherche|procure|procura|buscar|me mostr[ae]|me da"
+    "|search|lister|afficher|montrer|donner|trouver|chercher|enumerer|auflisten|anzeigen|listar"
+    "|mostrar|encontrar|enumerar|decir|dizer|cherche|procure|procura|buscar|me mostr[ae]|me da"
     "|zeige?|liste|gib|finde?|suche?|nenne?|montre|affiche|donne|trouve|enumere|muestra|lista"
     "|enumera|da|dame|encuentra|busca|ensename|muestrame|mostre|mostra|de|encontre|busque|liste"
     "|voir|ver|sehen)(?:[- ](?:me|us|mir|uns|moi|nous|out|all|bitte|please|mal|doch))*",

@@ -145,6 +145,7 @@ FAMILIES = (
     question_patterns.DEFINITION,
     list_patterns.LIKELY_TABLE,
     kind_patterns.KINDS,
+    kind_patterns.TASKS_OF,
     list_patterns.LIKELY_LIST,
 )
 """The first pattern that fits decides, so that "how many notes" is no "how to"."""
@@ -221,7 +222,8 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
     elif pattern in kind_patterns.LATEST_ASKED.patterns:
         if has_date(text):
             return None
-        fields |= {"pick": 1, "question": text}
+        groups = _written_groups(match, text)
+        fields |= {"pick": 1, "question": groups["asked"] + groups.get("verb", "")}
     return NoteRequest(kind, **fields)  # type: ignore[arg-type]
 
 
@@ -306,6 +308,8 @@ def _is_sentence(fields: Mapping[str, object], groups: Mapping[str, str]) -> boo
     the export" asks for no count of notes.
     """
     about = str(fields.get("about", ""))
+    if _HAS_PAGES.match(bare_text(groups.get("scope", ""))):
+        return True
     is_as_written = about == groups.get("scope", "").strip(PUNCTUATION)
     return is_as_written and len(about.split()) > LONGEST_NAME
 
@@ -353,7 +357,10 @@ def _name_of_note(text: str) -> str:
 
 
 # Groups that are read in other places, or only say that they are there
-_READ_ELSEWHERE = ("scope", "dates", "when", "without", "clause", "tasks", "listed", "far", "due")
+_READ_ELSEWHERE = (
+    *("scope", "dates", "when", "without", "clause", "tasks", "listed", "far", "due", "asked"),
+    "verb",
+)
 _SUBJECTS = ("about", "note", "other", "left", "right")
 _PRONOUN = lazy_pattern(
     r"it|its|this|that|these|those|them|they|he|she|him|her|there|here|you|we|i|both|one|so|up"
@@ -364,6 +371,11 @@ _PRONOUN = lazy_pattern(
 )
 # "what was not approved?" asks for no definition
 _NEGATION = lazy_pattern(r"(?:not|never|nicht|nie|pas|no|nunca|nao) ")
+# "How many pages does Dune have?"
+_HAS_PAGES = lazy_pattern(
+    r"(?:does|has|hat|a|tiene|tem) (?!.*\b(?:folder|ordner|dossier|carpeta|pasta|tag|vault)\b)"
+    r"[^#]+"
+)
 _KINDS_OF_NAMES = {
     word: what
     for what, words in {

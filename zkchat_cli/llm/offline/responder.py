@@ -29,11 +29,13 @@ from zkchat_cli.llm.offline.continuations import CONTINUATION
 from zkchat_cli.llm.offline.dated_answers import answer_about_day, day_calls
 from zkchat_cli.llm.offline.dated_follow_ups import complete_question
 from zkchat_cli.llm.offline.follow_ups import questions_of, resolve_request
+from zkchat_cli.llm.offline.main_request import main_request
 from zkchat_cli.llm.offline.note_kinds import needs_vault, with_kinds
 from zkchat_cli.llm.offline.note_links import LINKS
 from zkchat_cli.llm.offline.note_lists import LIST
 from zkchat_cli.llm.offline.outlines import OUTLINE
 from zkchat_cli.llm.offline.picked_notes import PICK
+from zkchat_cli.llm.offline.property_answers import answer_with_property
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
 from zkchat_cli.llm.offline.refinements import next_refinement_calls, refine
 from zkchat_cli.llm.offline.refusals import REFUSAL
@@ -45,7 +47,7 @@ from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.models.reports import RequestKind
-from zkchat_cli.text.answer_phrases import language_for, with_marks_of
+from zkchat_cli.text.answer_phrases import language_for, phrases_for, with_marks_of
 from zkchat_cli.text.patterns import lazy_pattern
 
 HANDLERS: dict[RequestKind | None, RequestHandler] = {
@@ -130,14 +132,15 @@ def _without_code(message: PromptMessage) -> PromptMessage:
 
 def _with_whole_question(messages: tuple[PromptMessage, ...]) -> tuple[PromptMessage, ...]:
     """The messages with the last question in full, where it only names another day than the one
-    before it.
+    before it, and without a greeting before it.
     """
     turn = find_question(messages)
     if turn.position < 0 or turn.documents:
         return messages
-    whole = complete_question(turn.question, questions_of(user_messages(turn.before)))
-    asked = messages[turn.position].model_copy(update={"content": whole})
-    return (*messages[: turn.position], asked, *messages[turn.position + 1 :])
+    asked = main_request(turn.question)
+    whole = complete_question(asked, questions_of(user_messages(turn.before)))
+    question = messages[turn.position].model_copy(update={"content": whole})
+    return (*messages[: turn.position], question, *messages[turn.position + 1 :])
 
 
 def _tool_calls(
@@ -164,7 +167,12 @@ def _look_up(
         if of_day is not None:
             return of_day
     if not turn.documents:
-        refined = refine(asked, question, read_excerpts(turn.results), similarities)
+        found = read_excerpts(turn.results)
+        phrases = phrases_for(question.asked, (excerpt.text for excerpt in found))
+        of_property = answer_with_property(question.asked, found, phrases)
+        if of_property is not None and not question.is_follow_up:
+            return of_property
+        refined = refine(asked, question, found, similarities)
         if refined is not None:
             facts = relevant_facts(question, turn.before)
             return OfflineAnswer(facts + refined.text, refined.level)

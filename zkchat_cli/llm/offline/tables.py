@@ -24,6 +24,7 @@ from zkchat_cli.llm.offline.note_lists import (
     listed_notes,
     suits_notes,
 )
+from zkchat_cli.llm.offline.property_names import name_in_vault
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, find_quotes
 from zkchat_cli.llm.offline.request_handler import (
     LIST_TOOL,
@@ -107,9 +108,9 @@ def _calls_for_named(request: NoteRequest, listed: FinishedCall) -> list[WantedC
 
 
 def _arguments(request: NoteRequest) -> dict[str, Any]:
-    named = _named_columns(request)
     arguments = list_arguments(request)
-    show = ", ".join(filter(None, (", ".join(named) or "*", arguments.get("show"))))
+    # A named column may be called otherwise in the notes
+    show = ", ".join(filter(None, ("*", arguments.get("show"))))
     return arguments | {"show": show, "limit": MOST_ROWS, "excerpts": MOST_ROWS}
 
 
@@ -161,10 +162,14 @@ def _columns(request: NoteRequest, notes: Iterable[ListedNote]) -> list[str]:
     any.
     """
     notes = list(notes)
-    named = _named_columns(request)
+    counts = Counter(name for note in notes for name in note.properties if name not in NO_COLUMNS)
+    known = [name for name, _ in counts.most_common()]
+    named = [name_in_vault(name, known) or name for name in _named_columns(request)]
     if any(name in note.properties for note in notes for name in named):
         return named[:MOST_COLUMNS]
-    counts = Counter(name for note in notes for name in note.properties if name not in NO_COLUMNS)
+    # "type: book" is in each row of a table of books
+    for each in request.property.split("; "):
+        counts.pop(each.partition(":")[0], None)
     return [name for name, count in counts.most_common() if count >= FEWEST_NOTES][:MOST_COLUMNS]
 
 
