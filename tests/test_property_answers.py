@@ -29,6 +29,7 @@ def vault(vault: Path) -> Path:
         ("when was Jonas born?", "Jonas: “geburtstag: 1988-04-17”"),
         ("where does Jonas live?", "Jonas: “stadt: Leipzig”"),
         ("c'est quand l'anniversaire de tante Helga ?", "Tante Helga: «\xa0geburtstag: 1951-12-03"),
+        ("cuánto dura la receta Chai", "Chai: «tiempo: 15»"),
         ("¿quién escribió Emma?", "Emma: «author: Jane Austen»"),
         ("quem escreveu Emma?", "Emma: “author: Jane Austen”"),
     ],
@@ -39,6 +40,34 @@ def test_property_of_a_named_note_is_the_whole_answer(
     answer = answer_to(app, message)
     assert said in answer
     assert answer.count("[") == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("people who live in Leipzig", "1 note with stadt: Leipzig in People/:\n\n- Jonas [1]"),
+        ("Personen aus Leipzig", "1 Notiz mit stadt: Leipzig in People/:"),
+        ("recipes under an hour", "2 notes with tiempo < 60 in Recipes/:"),
+        ("recipes with mint", "1 note about mint in Recipes/:\n\n- Soup [1]"),
+    ],
+)
+def test_notes_of_a_kind_are_chosen_by_a_place_a_duration_and_what_is_in_them(
+    app: AppFixture, message: str, said: str
+) -> None:
+    assert answer_to(app, message).startswith(said)
+
+
+def test_german_noun_is_no_person_where_a_property_only_looks_like_one(
+    app: AppFixture, vault: Path
+) -> None:
+    write_notes(
+        vault,
+        {
+            "Rezepte/Curry.md": "---\nportionen: 3\n---\nLinsen in Kokosmilch.\n",
+            "Rezepte/Brot.md": "---\nportionen: 8\n---\nMehl und Salz.\n",
+        },
+    )
+    assert "- Curry [1]" in answer_to(app, "Zeig mir Rezepte mit Kokosmilch")
 
 
 def test_question_for_more_than_a_property_is_looked_up(app: AppFixture) -> None:

@@ -43,10 +43,30 @@ _SCOPE_WORD = compile_filled(
 )
 
 
+# "Who live in Porto", "die in München wohnen"
+_LIVING = lazy_pattern(
+    r"(?:(?:that|which|who|qui|que) )?(?:(?:do|does) )?(?:live|lives|are living|habitent|vivent"
+    r"|viven|moram|vivem) (?:in|at|a|en|em|no|na)(?: (?:la|el|o|a))? (?P<place>[^\W\d][^,;]{1,30})"
+    r"|(?:die )?(?:in|aus) (?P<place2>[^\W\d]\S*(?: \S+)?) (?:wohnen|leben)"
+    r"|(?:wohnen|leben) in (?P<place3>[^\W\d]\S*(?: \S+)?)"
+)
+_HAVING = lazy_pattern(
+    r"[ ,]+(?:(?:do|have) i(?: have)?|i have|habe ich|ich habe|(?:que )?j['’]ai|ai[- ]je|(?:que"
+    r" )?tengo"
+    r"|(?:que )?(?:eu )?tenho|hay|ha|gibt es|are there|there are)$"
+)
+
+
 def read_clause(text: str) -> dict[str, object] | None:
     """The state or the restriction that a clause behind a noun says ("I have not finished",
     "without a rating", "that do not mention bees"); None for another clause.
     """
+    having = _HAVING.search(bare_text(text))
+    text = text[: having.start()] if having else text
+    living = _LIVING.fullmatch(bare_text(text))
+    if living:
+        group = next(name for name, value in living.groupdict().items() if value)
+        return {"maker": text[living.start(group) : living.end(group)]}
     has_marks = "#" in text or "[[" in text
     dated = None if has_marks else read_dates(text)
     # "I finished in October"

@@ -76,7 +76,8 @@ KINDS = family(
     rf"{_LISTED}(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"{_NOUN} (?P<known_state>[^\W\d]\w+){_CLAUSE}",
-    rf"{_NOUN}[ ,]+(?P<clause>(?:{_OPENING}|(?:under|over|unter|uber|sous) (?=\d)).+)",
+    rf"{_NOUN}[ ,]+(?P<clause>(?:{_OPENING}|(?:under|over|unter|uber|sous)"
+    r" (?=\d|half |an? |one |eine|une |demi)).+)",
     rf"{_NOUN} (?P<when>{_TIME}.*)",
     may_be_lookup=True,
 )

@@ -289,6 +289,16 @@ LIKELY_TABLE = family(
     r"(?P<scope>[^ ,:]+(?: [^ ,:]+)?|(?:{the} )?[^ ,:]+ (?:and|und|et|y|e) [^ ,:]+)",
     may_be_lookup=True,
 )
+LISTED_WITH = family(
+    "table",
+    "list liste lista",
+    r"(?:{show} )?(?:{the} )*(?:list|liste|lista) (?:of|der|meiner|von|des?|del|dos|das|de|d['’])"
+    r" ?(?:{the} )*(?P<scope>[^ ,:]+(?: [^ ,:]+)?,? (?:(?:and|und|et|y|e) (?:their|its"
+    r"|ihre[nmrs]?|deren"
+    r"|leurs?|sus?|suas?|seus?)|with their|mit ihre[nmr]|avec leurs?|con sus?|com suas?|com seus?)"
+    r" [^:]+)",
+    may_be_lookup=True,
+)
 # "all recipes", but also "all fallacies"
 LIKELY_LIST = family(
     "list",

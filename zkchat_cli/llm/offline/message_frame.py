@@ -27,6 +27,7 @@ _FRAME_BEGIN = compile_filled(
     r"|(?:quero|preciso de|procuro|gostaria de)(?: ver| saber)?"
     r"|i wonder|do you know|sabes|wei(?:ss|ß)t du|sais[- ]tu"
     r"|(?:(?:tell|show|give|explain to) (?:me|us)|explain|describe"
+    r"|sagen|verraten|dire|decir(?:me)?|dizer"
     r"|(?:erklare?|zeige?|sage?)(?: mir)?|(?:explique|dis|montre)(?:[- ]moi)?"
     r"|(?:me )?(?:explica|explique|diga)|dime|explicame)(?= {asking} )"
     r")[,:!.]?\s+)+"
@@ -40,6 +41,9 @@ _FRAME_END = compile_filled(
 _POLITE_END = lazy_pattern(
     r"(?:[\s,.!?]+(?:please|pls|plz|bitte|s['’ ]?il (?:te|vous) plait|svp|stp|por favor"
     r"|thanks|thank you|thx|danke|merci|gracias|obrigad[oa]"
+    r"|(?:and|und|et|y|e) (?:how many|wie ?viele|combien|cuant[ao]s|quant[ao]s)"
+    r"(?: (?:are there|are they|of them|sind (?:das|es)|(?:y en a[- ]t[- ]il|il y en a)|hay|son|ha"
+    r"|sao))?"
     r"|(?:and|und|et|y|e) (?:which|what|welche|lesquel(?:le)?s|cuales|quais)(?: ones)?"
     r"(?: (?:are they|sind (?:das|es)|son|sao))?)[\s.!?]*)+$"
 )

@@ -112,7 +112,7 @@ _LINKED = compile_filled(
     r" (?P<note>.+?)(?: verlink(?:en|t))?"
 )
 _COLUMNS = compile_filled(
-    r"(?P<rest>.+?) (?:with|showing|mit|avec|con|com|(?:and|und|et|y|e) (?:its|their|ihre[nr]?"
+    r"(?P<rest>.+?) (?:with|showing|mit|avec|con|com|(?:and|und|et|y|e) (?:its|their|ihre[nmrs]?"
     r"|deren|leurs?|ses|sus?|suas?|seus?)) (?:{the} |columns? |spalten? |colonnes?"
     r" |columnas? |colunas? )*(?!tag )(?P<columns>[^#:=]+)"
 )
@@ -136,7 +136,8 @@ _SCOPE_END = compile_filled(
 _ELISION = lazy_pattern(r"(?:d|l|qu)['’] ?")
 _LINK = lazy_pattern(r"\[\[([^\[\]]+)\]\]")
 _SINGLE_FOLDER = lazy_pattern(
-    r"(?:that are |are )?(?:in|im|dans|en|em|inside|under) (?:the )?(?P<value>[^\W\d][\w-]*)"
+    r"(?:that are |are )?(?:in|im|dans|en|em|inside|under) (?:the )?(?P<value>[^\W\d][\w-]*(?:"
+    r" [A-ZÀ-Ý][\w-]*)*)"
 )
 NAMED_NOTE = lazy_pattern(
     r"(?:(?:my |the |meine |die |der |ma |la |mi |minha |a |da )(?:note|notiz|nota)|notiz|nota)"

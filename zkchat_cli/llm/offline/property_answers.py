@@ -4,8 +4,10 @@ note has `geburtstag: 1951-12-03`. Pure.
 """
 
 from collections.abc import Sequence
+from functools import cache
 
 from zkchat_cli.llm.offline.answer import OfflineAnswer, format_quotes
+from zkchat_cli.llm.offline.kind_names import KINDS
 from zkchat_cli.llm.offline.property_names import same_names
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, find_quotes
 from zkchat_cli.llm.offline.request_handler import plain_name
@@ -13,6 +15,7 @@ from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.text import words
 from zkchat_cli.text.answer_phrases import AnswerPhrases
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
 
 _FIELD = lazy_pattern(r"(?P<name>[^\W\d][\w -]{0,39}?)::? \S.*")
 _MEANT = {
@@ -22,12 +25,19 @@ _MEANT = {
         " mora moram",
         "birthday": "born geboren nee naissance nacio nasceu cumple anos",
         "author": "wrote write written schrieb geschrieben ecrit escribio escrito escreveu",
+        "duration": "long lange dauert dauern take takes dure durent dura duran tarda tardan demora"
+        " longtemps temps tiempo tempo",
+        "price": "cost costs kostet kosten teuer coute coutent cuesta cuestan vale custa custam",
         "attendees": "attended attend there dabei anwesend teilgenommen participe assiste asistio"
         " participo participou",
     }.items()
     for word in words_of_name.split()
 }
 """The property that a verb asks for."""
+_COUNTED = frozenset(
+    "many much high old viele hoch alt combien cuanto cuanta cuantos cuantas quanto quanta quantos"
+    " quantas exact exactly genau tell please bitte".split()
+)
 _ASKS_WHO = lazy_pattern(r"(?:and |und |et |y |e )?(?:who|wer|qui|quien|quienes|quem)\b.*")
 
 
@@ -75,4 +85,13 @@ def _find(asked: frozenset[str], excerpt: QuoteSource) -> RankedQuote | None:
 def _content(text: str) -> frozenset[str]:
     """The words of a text without the common ones of any language, as they are compared."""
     found = words.terms(bare_text(text).replace("'", " ").replace("’", " "))
-    return frozenset(word for word in found if word in _MEANT or not words.is_stopword(word))
+    common = _common_words()
+    return frozenset(word for word in found if word in _MEANT or word not in common)
+
+
+@cache
+def _common_words() -> frozenset[str]:
+    """The common words of five languages without accents, and what kinds of notes are called."""
+    languages = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE)
+    common = {bare_text(word) for language in languages for word in words.stopwords(language)}
+    return frozenset(common.union(_COUNTED, *KINDS))

@@ -56,6 +56,11 @@ def same_names(written: str) -> tuple[str, ...]:
     return next((group for group in _GROUPS if bare in group), (bare,))
 
 
+def is_for_people(written: str) -> bool:
+    """Whether a name is one for those who were there; "portions" only shares a word with those."""
+    return _bare(written) in PEOPLE
+
+
 def is_common_name(written: str) -> bool:
     """Whether a name is one that vaults often have for a property."""
     return any(_bare(written) in group for group in _GROUPS)

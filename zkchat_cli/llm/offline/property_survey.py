@@ -9,10 +9,9 @@ from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import AskedTurn
 from zkchat_cli.llm.offline.note_states import same_words
 from zkchat_cli.llm.offline.property_names import (
-    PEOPLE,
     is_common_name,
+    is_for_people,
     name_in_vault,
-    same_names,
 )
 from zkchat_cli.llm.offline.property_values import readable_value
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, plain_name
@@ -106,7 +105,7 @@ def _with_companion(request: NoteRequest, names: Sequence[str]) -> NamedProperti
     if is_common_name(companion):
         name = name_in_vault(companion, names)
         return NamedProperties(with_property(request, name), "" if name else companion)
-    people = [name for name in names if set(same_names(name)) & set(PEOPLE)]
+    people = [name for name in names if is_for_people(name)]
     if people and companion[:1].isupper():
         return NamedProperties(with_property(request, f"{people[0]}: {companion}"))
     return NamedProperties(request._replace(about=f"{request.about} {companion}".strip()))

@@ -59,9 +59,17 @@ _VALUE = lazy_pattern(
     rf"(?: (?:(?P<more>{_MORE})|(?P<less>{_LESS})))?"
     r"(?: (?:bewertet|sind|haben|have|dauern|brauchen))*"
     rf"|(?:die )?mit (?:(?P<sign_before>mindestens|hochstens|uber|unter|genau) )?"
-    rf"(?P<number2>\d{{1,3}}(?:[.,]\d{{1,3}})?)(?: sternen?| punkten?)? bewertet(?: sind| wurden)?"
+    r"(?P<number2>\d{1,3}(?:[.,]\d{1,3})?)(?: sternen?| punkten?)?"
+    rf"(?: (?:(?P<more2>{_MORE})|(?P<less2>{_LESS})))?(?: sternen?| punkten?)?"
+    r" bewertet(?: sind| wurden)?"
 )
 
+_HOURS = lazy_pattern(
+    r"\b(?P<of>d['’] ?)?(?:(?P<half>half an hour|(?:einer |eine )?halben? stunde|(?:une )?demi[-"
+    r" ]heure"
+    r"|media hora|meia hora)"
+    r"|(?:(?P<count>\d{1,2})|an?|one|einer?|une|una|uma) (?:hours?|stunden?|heures?|horas?))\b"
+)
 _NUMBER_ALONE = lazy_pattern(
     rf"(?:(?:with|rated|mit|avec|con|com) )?(?:(?:{_SIGN}) ?)?{_NUMBER}(?: {_STARS})?"
 )
@@ -79,6 +87,7 @@ class TakenValue(NamedTuple):
 
 def take_value(text: str) -> TakenValue | None:
     """The comparison in a restriction to notes; None without one."""
+    text = _in_minutes(text)
     bare = bare_text(text)
     found = _VALUE.search(bare)
     if found is None or not found[0].strip():
@@ -90,14 +99,29 @@ def take_value(text: str) -> TakenValue | None:
     sign = _sign_of(found)
     if groups["sign_before"]:
         sign = _GERMAN_SIGNS[groups["sign_before"]]
-    if groups["more"] or groups["less"]:
-        sign = ">=" if groups["more"] else "<="
+    if groups["more"] or groups["more2"]:
+        sign = ">="
+    elif groups["less"] or groups["less2"]:
+        sign = "<="
     number = groups["number"] or groups["number2"]
     is_duration = groups["takes"] or any(groups[name] is not None for name in ("lasts", "timed"))
     usual_name = "duration" if is_duration else "rating"
     name = groups["name"] or usual_name
     rest = f"{text[: found.start()]} {text[found.end() :]}"
     return TakenValue(f"{name}: {sign} {number}", " ".join(rest.split()))
+
+
+def _in_minutes(text: str) -> str:
+    """A text with hours as minutes, which recipes are measured in: "less than an hour"."""
+    bare = bare_text(text)
+    pieces: list[str] = []
+    end = 0
+    for hours in _HOURS.finditer(bare):
+        minutes = 30 if hours["half"] else 60 * int(hours["count"] or 1)
+        of = "de " if hours["of"] else ""
+        pieces += (text[end : hours.start()], f"{of}{minutes} minutes")
+        end = hours.end()
+    return "".join((*pieces, text[end:]))
 
 
 def change_value(text: str, before: str) -> str:

@@ -146,6 +146,7 @@ FAMILIES = (
     list_patterns.LIKELY_TABLE,
     kind_patterns.KINDS,
     kind_patterns.TASKS_OF,
+    list_patterns.LISTED_WITH,
     list_patterns.LIKELY_LIST,
 )
 """The first pattern that fits decides, so that "how many notes" is no "how to"."""
