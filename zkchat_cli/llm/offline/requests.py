@@ -16,6 +16,7 @@ from zkchat_cli.llm.offline import (
     link_patterns,
     list_patterns,
     question_patterns,
+    version_patterns,
 )
 from zkchat_cli.llm.offline.amount_units import complete_amount
 from zkchat_cli.llm.offline.clauses import read_clause, suits_noun
@@ -98,6 +99,9 @@ class NoteRequest(NamedTuple):
     amount: str = ""
     activity: str = ""
     unlinked: str = ""
+    # A version of what the notes are about, "4.0", and whether those after it are wanted
+    version: str = ""
+    is_later: bool = False
     # Which of the listed notes is wanted, from 1; 0 for all, and -1 for the last one
     pick: int = 0
     # What is asked about it
@@ -112,6 +116,7 @@ class NoteRequest(NamedTuple):
 
 FAMILIES = (
     *question_patterns.UNABLE,
+    version_patterns.SINCE_VERSION,
     question_patterns.MORE,
     amount_patterns.AVERAGE,
     amount_patterns.TOTAL,
@@ -337,6 +342,8 @@ def _read_words(groups: dict[str, str]) -> dict[str, object]:
                 fields[name] = _read_number(value)
             case "newest" | "oldest":
                 fields[name] = True
+            case "after":
+                fields["is_later"] = True
             case "known_state":
                 fields["state"] = value
             case "what":

@@ -43,6 +43,7 @@ from zkchat_cli.llm.offline.request_handler import RequestHandler
 from zkchat_cli.llm.offline.requests import NoteRequest, as_look_up, parse_request
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.llm.offline.tables import TABLE
+from zkchat_cli.llm.offline.versions import VERSIONS
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage
@@ -117,6 +118,8 @@ def _handler(asked: NoteRequest) -> RequestHandler | None:
     """What answers a kind of request; None for a look-up."""
     if asked.measure:
         return AMOUNTS
+    if asked.version:
+        return VERSIONS
     return PICK if asked.pick else HANDLERS.get(asked.kind)
 
 
