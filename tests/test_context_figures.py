@@ -28,7 +28,7 @@ from zkchat_cli.views.live_budget import LiveBudget
 from zkchat_cli.views.text import BudgetBar, plain_text, short_count
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-TURNS = 40
+TURNS = 24
 # Turns between two with a look from another process, which takes most of the time
 PROCESS_EACH = 5
 TOPICS = ("compost", "filters", "limits", "worms", "brackets", "patience", "water")

@@ -172,7 +172,7 @@ def signal_in_phases(program: Program, times: int = 1) -> None:
     """
     # Their imports take 3 of 4 seconds
     others = ("acp", "gui", "mcp", "llm.gateways")
-    load_program(without=tuple(f"zkchat_cli.{each}" for each in others))
+    load_program(without=tuple(f"zkchat_cli.{each}" for each in others), prepares_all=False)
     for question in (("ask", "--answer-only", "How is it?"), ASK, ASK):
         assert (
             os.waitpid(_start_until(program, ("", "", -1), 0, signal.SIGKILL, question), 0)[1] == 0
