@@ -347,8 +347,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """With `-n 2`, each process begins with its own half of the files, so that it makes what the
-    tests of a file share once; the faster one takes tests of the other at the end.
+    """With `-n 4`, each process begins with its own quarter of the files, so that it makes what the
+    tests of a file share once; the faster ones take tests of the others at the end.
     """
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "worksteal"
@@ -370,8 +370,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Files that need something costly come first, so that one process makes it: with `-n 2`, each
-    begins with a half of the list. Hypothesis reads the whole package here.
+    """Files that need something costly come first, so that one process makes it: with `-n 4`, each
+    begins with a quarter of the list. Hypothesis reads the whole package here.
     """
     items.sort(key=lambda item: COSTLY.isdisjoint(vars(getattr(item, "module", item))))
     with without_tracer():

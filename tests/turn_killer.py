@@ -171,7 +171,7 @@ def signal_in_phases(program: Program, times: int = 1) -> None:
     steps further into the phase.
     """
     # Their imports take 3 of 4 seconds
-    others = ("acp", "gui", "mcp", "llm.gateways")
+    others = ("acp", "gui", "mcp", "llm.gateways", "tools.note_tool_caller")
     load_program(without=tuple(f"zkchat_cli.{each}" for each in others), prepares_all=False)
     for question in (("ask", "--answer-only", "How is it?"), ASK, ASK):
         assert (
