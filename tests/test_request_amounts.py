@@ -79,6 +79,33 @@ def test_noun_for_what_was_done_needs_no_notes_of_that_kind(
     assert answer_to(app, message).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("what is my best rated book?", "Highest rating: 5. 2 values, in 2 notes in Books/:"),
+        ("welches Buch hab ich am besten bewertet", "Höchster Wert, rating: 5. 2 Werte"),
+        ("quel livre ai-je le mieux noté ?", "Valeur la plus haute, rating : 5."),
+        ("cuál es el libro mejor valorado", "Valor más alto de rating: 5."),
+        ("qual é o livro melhor avaliado?", "Valor mais alto de rating: 5."),
+    ],
+)
+def test_note_with_the_highest_value_is_told(app: AppFixture, message: str, said: str) -> None:
+    answer = answer_to(app, message)
+    assert answer.startswith(said)
+    assert "- Emma: " in answer
+    assert "Dune" not in answer
+
+
+def test_note_with_the_lowest_amount_is_told(app: AppFixture) -> None:
+    said = answer_to(app, "which book has the fewest pages?")
+    assert said.startswith("Lowest pages: 600. 2 values")
+    assert "- Dune: " in said
+
+
+def test_question_for_the_most_of_what_is_no_amount_is_looked_up(app: AppFixture) -> None:
+    assert "property" not in answer_to(app, "which book has the most people?")
+
+
 def test_amounts_of_notes_of_the_kind_are_preferred(app: AppFixture, vault: Path) -> None:
     write_notes(
         vault,

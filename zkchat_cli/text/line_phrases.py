@@ -18,6 +18,8 @@ class LinePhrases(NamedTuple):
     no_broken_links: str
     average: str
     total: str
+    highest: str
+    lowest: str
     one_value: str
     values: str
 
@@ -30,6 +32,8 @@ LINE_PHRASES = {
         no_broken_links="Your notes have no broken links.",
         average="Average of {name}: {value}",
         total="Total of {name}: {value}",
+        highest="Highest {name}: {value}",
+        lowest="Lowest {name}: {value}",
         one_value="1 value, in {notes}:",
         values="{count} values, in {notes}:",
     ),
@@ -40,6 +44,8 @@ LINE_PHRASES = {
         no_broken_links="Deine Notizen haben keine defekten Links.",
         average="Durchschnitt, {name}: {value}",
         total="Summe, {name}: {value}",
+        highest="Höchster Wert, {name}: {value}",
+        lowest="Niedrigster Wert, {name}: {value}",
         one_value="1 Wert, in {notes}:",
         values="{count} Werte, in {notes}:",
     ),
@@ -50,6 +56,8 @@ LINE_PHRASES = {
         no_broken_links="Vos notes n'ont aucun lien rompu.",
         average="Moyenne, {name} : {value}",
         total="Total, {name} : {value}",
+        highest="Valeur la plus haute, {name} : {value}",
+        lowest="Valeur la plus basse, {name} : {value}",
         one_value="1 valeur, dans {notes} :",
         values="{count} valeurs, dans {notes} :",
     ),
@@ -60,6 +68,8 @@ LINE_PHRASES = {
         no_broken_links="Tus notas no tienen enlaces rotos.",
         average="Media de {name}: {value}",
         total="Total de {name}: {value}",
+        highest="Valor más alto de {name}: {value}",
+        lowest="Valor más bajo de {name}: {value}",
         one_value="1 valor, en {notes}:",
         values="{count} valores, en {notes}:",
     ),
@@ -70,6 +80,8 @@ LINE_PHRASES = {
         no_broken_links="Suas notas não têm links quebrados.",
         average="Média de {name}: {value}",
         total="Total de {name}: {value}",
+        highest="Valor mais alto de {name}: {value}",
+        lowest="Valor mais baixo de {name}: {value}",
         one_value="1 valor, em {notes}:",
         values="{count} valores, em {notes}:",
     ),

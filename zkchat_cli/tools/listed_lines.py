@@ -17,6 +17,9 @@ MOST_DECIMALS = 6
 DUE_TASKS = "due tasks"
 BROKEN_LINKS = "broken links"
 AMOUNTS = "amounts of "
+# Only the lines with the highest or lowest of them
+HIGHEST = "highest of "
+LOWEST = "lowest of "
 TASKS = {
     "tasks": ("open", "done"),
     "open tasks": ("open",),
@@ -63,7 +66,7 @@ class FoundTasks(NamedTuple):
 
 def lists_lines(show: str) -> bool:
     """Whether lines are wanted instead of notes."""
-    return show in TASKS or show == BROKEN_LINKS or show.startswith(AMOUNTS)
+    return show in TASKS or show == BROKEN_LINKS or show.startswith((AMOUNTS, HIGHEST, LOWEST))
 
 
 def list_lines(vault: Vault, notes: Iterable[NoteEntry], wanted: LineRequest) -> ToolOutput:
@@ -71,8 +74,8 @@ def list_lines(vault: Vault, notes: Iterable[NoteEntry], wanted: LineRequest) ->
     show, about, since, until, begin, limit = wanted
     if show == BROKEN_LINKS:
         return list_broken_links(vault, notes, begin, limit)
-    if show.startswith(AMOUNTS):
-        return list_amounts(vault, notes, show.removeprefix(AMOUNTS), begin, limit)
+    if show.startswith((AMOUNTS, HIGHEST, LOWEST)):
+        return list_amounts(vault, notes, show, begin, limit)
     tasks = find_listed_tasks(vault, notes, show, about)
     if show == DUE_TASKS:
         tasks = tasks.due_in(vault.catalog.due_period(since, until))
@@ -143,23 +146,33 @@ def list_broken_links(
 def list_amounts(
     vault: Vault, notes: Iterable[NoteEntry], written: str, begin: int, limit: int
 ) -> ToolOutput:
-    """The sum of the amounts in notes, and the lines that have them as excerpts."""
-    query = read_query(written)
+    """The sum, the highest and the lowest of the amounts in notes, and the lines that have them as
+    excerpts.
+    """
+    which, _, names = written.partition(" of ")
+    query = read_query(names)
     found: list[tuple[str, NoteAmount]] = []
     for note in notes:
         text = vault.reader.read_if_there(note.path) or ""
         found += [(note.path, amount) for amount in _amounts_of(note, text, query)]
+    values = [amount.value for _, amount in found]
+    extremes = {"highest": max(values, default=0.0), "lowest": min(values, default=0.0)}
+    wanted = found
+    if which in extremes:
+        wanted = [each for each in found if each[1].value == extremes[which]]
     chunks: list[ContentChunk] = []
-    for path, amount in found[begin : begin + limit]:
+    for path, amount in wanted[begin : begin + limit]:
         chunks += vault.reader.chunks(path, amount.line, amount.line)[:1]
     return ToolOutput(
         chunks=tuple(chunks),
         data={
             "total": len(found),
             "notes": len({path for path, _ in found}),
-            "sum": round(sum(amount.value for _, amount in found), MOST_DECIMALS),
+            "sum": round(sum(values), MOST_DECIMALS),
+            "shown": len(wanted),
+            **extremes,
         },
-        note=describe_rest(begin, len(chunks), len(found)),
+        note=describe_rest(begin, len(chunks), len(wanted)),
         outcome=plural(len(found), "amount"),
     )
 

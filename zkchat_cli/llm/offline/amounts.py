@@ -2,7 +2,7 @@
 
 from zkchat_cli.llm.offline.amount_units import amount_query, units_of
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
-from zkchat_cli.llm.offline.asked_turn import AskedTurn
+from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.note_descriptions import count_of_notes, list_arguments
 from zkchat_cli.llm.offline.property_names import is_common_name
 from zkchat_cli.llm.offline.quotes import QuoteSource, find_quotes
@@ -10,12 +10,13 @@ from zkchat_cli.llm.offline.request_handler import LIST_TOOL, RequestHandler, pl
 from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
-from zkchat_cli.text.line_phrases import line_phrases
+from zkchat_cli.text.line_phrases import LinePhrases, line_phrases
 from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
 
 # Lines with amounts in an answer
 MOST_LINES = 6
 LONGEST_LINE = 100
+EXTREMES = ("highest", "lowest")
 
 
 def next_amount_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
@@ -23,7 +24,8 @@ def next_amount_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]
     if turn.calls_of(LIST_TOOL):
         return []
     query = amount_query(request.amount, request.activity)
-    shown = {"show": f"amounts of {query}", "limit": MOST_LINES}
+    which = request.measure if request.measure in EXTREMES else "amounts"
+    shown = {"show": f"{which} of {query}", "limit": MOST_LINES}
     return [WantedCall(LIST_TOOL, list_arguments(request) | shown)]
 
 
@@ -41,22 +43,38 @@ def answer_with_amount(
     phrases = note_phrases(turn.asked, turn.texts)
     of_lines = line_phrases(turn.asked, turn.texts)
     if not total:
-        is_property = is_common_name(request.amount) and not units_of(request.amount)
+        is_named = is_common_name(request.amount) and not units_of(request.amount)
+        # "Which city has the most people?" may ask for no property
+        is_property = is_named and request.measure not in EXTREMES
         said = of_lines.no_property.format(name=plain_name(request.amount))
         return OfflineAnswer(f"{said}\n", "nothing") if is_property else None
-    value = float(data.get("sum", 0))
-    head = of_lines.total
-    if request.measure == "average":
-        value /= total
-        head = of_lines.average
-    said = head.format(name=plain_name(request.amount), value=_written(value, phrases))
+    said = _measured(request, listed[-1], of_lines, phrases)
     described = count_of_notes(int(data.get("notes", 0)), request, phrases)
     counted = of_lines.one_value if total == 1 else of_lines.values
     values = counted.format(count=phrases.number(total), notes=described)
     lines = "".join(map(_line, listed[-1].excerpts))
-    left = total - len(listed[-1].excerpts)
+    left = int(data.get("shown", total)) - len(listed[-1].excerpts)
     rest = f"\n{phrases.and_more.format(count=phrases.number(left))}\n" if left > 0 else ""
     return OfflineAnswer(f"{said}. {values}\n\n{lines}{rest}", "answer")
+
+
+def _measured(
+    request: NoteRequest, listed: FinishedCall, of_lines: LinePhrases, phrases: NotePhrases
+) -> str:
+    """The wanted value, with what it is of."""
+    name = request.amount
+    value = float(listed.data.get("sum", 0))
+    head = of_lines.total
+    if request.measure == "average":
+        value /= int(listed.data["total"])
+        head = of_lines.average
+    elif request.measure in EXTREMES:
+        value = float(listed.data.get(request.measure, 0))
+        head = of_lines.highest if request.measure == "highest" else of_lines.lowest
+        # "Best rated" is no name: the line says what the notes call it
+        lines = [excerpt.text for excerpt in listed.excerpts]
+        name = next((line.partition(":")[0] for line in lines if ":" in line), name)
+    return head.format(name=plain_name(name), value=_written(value, phrases))
 
 
 def _written(value: float, phrases: NotePhrases) -> str:

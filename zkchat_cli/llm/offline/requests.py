@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from zkchat_cli.llm.offline import (
     amount_patterns,
+    extreme_patterns,
     kind_patterns,
     link_patterns,
     list_patterns,
@@ -94,7 +95,8 @@ class NoteRequest(NamedTuple):
     maker: str = ""
     is_orphan: bool = False
     is_overdue: bool = False
-    # "sum" or "average" of an amount ("km", "rating"), and what was done to reach it ("run")
+    # "sum", "average", "highest" or "lowest" of an amount ("km", "rating"), and what was done to
+    # reach it ("run")
     measure: str = ""
     amount: str = ""
     activity: str = ""
@@ -118,6 +120,7 @@ FAMILIES = (
     *question_patterns.UNABLE,
     version_patterns.SINCE_VERSION,
     question_patterns.MORE,
+    *extreme_patterns.EXTREMES,
     amount_patterns.AVERAGE,
     amount_patterns.TOTAL,
     amount_patterns.DONE,
