@@ -16,9 +16,11 @@ _PLURAL = (
     r"|(?:entrees?|entradas?|notas?|notes) (?:de |du |del |do |d['’])?(?:journal|diario|diarias?)"
     rf"|journal days|[^\W\d]\w+(?= {_NOTES}(?: |,|$))|[^\W\d]\w+(?:s|x|n|r|e|i|people|gente))"
 )
+_ONE_OF_KIND = rf"(?P<noun>{'|'.join(name for names in KIND_NAMES for name in names)})"
 _NOUN = rf"(?:{_TASKS}|(?:{{notes}})|{_PLURAL}(?: {_NOTES})?)"
 _WHICH = (
-    r"(?:which|what|welche[rns]?|quel(?:le)?s?|que|quais|cuales)(?: (?:of|von|de|sont|son|sao|are"
+    r"(?:which|what|welche[rns]?|quel(?:le)?s?|que|qua(?:is|l)|cual(?:es)?)(?: (?:of|von|de|sont"
+    r"|son|sao|are"
     r"|sind))?"
 )
 _ASKED_FOR = rf"(?P<listed>{{show}}|{_WHICH}) (?:(?:{{all}}|{{the}}) )*"
@@ -72,6 +74,9 @@ KINDS = family(
     rf"{_ASKED_FOR}{_NOUN}[ ,]+(?P<clause>.+)",
     # A sentence such as "my task runs over two lines" has neither
     rf"{_NAMED}{_NOUN}[ ,]+(?P<clause>{_OPENING}.+|\S+(?: \S+){{0,2}})",
+    # "Which book has no rating?"
+    rf"{_ASKED_FOR}{_ONE_OF_KIND} (?P<clause>(?:has|had|hat|n['’]a|no tiene|nao tem|without|ohne"
+    r"|sans|sin|sem|is not|ist nicht|n['’]est pas)\b.+)",
     rf"{_LISTED}{_TASKS}",
     rf"{_LISTED}(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
@@ -126,11 +131,14 @@ LATEST_ASKED = family(
     may_be_lookup=True,
 )
 # What is due: "tasks due this week", "was ist morgen fällig?"
-_SHOWN = r"(?:(?:{show}|which|what|welche|quelles?|que|quais|cuales) )?(?:(?:{all}|{the}|open) )*"
+_SHOWN = r"(?:(?:{show}|which|what|welche|quelles?|que|quais|cuales) )?"
+_SHOWN += r"(?:(?:{all}|{the}|open|offene[nr]?) )*"
 _IS = r"(?:(?:that|which|die|qui|que) )?(?:(?:are|is|sind|ist|sont|est|son|estan|sao|estao) )?"
 _DUE_WORDS = (
     r"(?:due|fallig|dues?|a (?:faire|rendre)|vencen?|vencem?|para entregar|a vencer|for|fur|pour"
-    r"|para)(?: (?:by|bis|pour|para|on|am))?"
+    r"|para|with (?:an? |the )?(?:deadlines?|due dates?)(?: in| on)?|mit (?:frist|falligkeit)"
+    r"|avec (?:une )?echeance|con (?:plazo|vencimiento)|com prazo)(?: (?:by|bis|pour|para"
+    r"|on|am))?"
 )
 DUE = family(
     "list",
@@ -138,7 +146,7 @@ DUE = family(
     " do get finish tun machen erledigen an hacer fazer hoy hoje",
     rf"{_SHOWN}{_TASKS} {_IS}{_DUE_WORDS} (?P<due>.+)",
     rf"{_SHOWN}{_TASKS} {_IS}(?P<due>(?:until|by|bis|jusqu['’]a|hasta|ate) .+)",
-    rf"{_SHOWN}{_TASKS} {_IS}(?P<due>.+) (?:fallig|zu erledigen)(?: sind)?",
+    rf"{_SHOWN}{_TASKS},? {_IS}(?P<due>.+) (?:fallig|zu erledigen)(?: sind)?",
     rf"{_SHOWN}fallige[nr]? {_TASKS}(?: (?:fur )?(?P<due>.+))?",
     rf"{_SHOWN}(?:due )?{_TASKS} (?:with (?:an? )?(?:due dates?|deadlines?)"
     r"|mit (?:einem |einer )?(?:falligkeits?datum|frist|termin|falligkeit)"

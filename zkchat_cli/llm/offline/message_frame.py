@@ -88,6 +88,7 @@ _SHORT_FORMS = (
     (lazy_pattern(r"\bnuma\b", re.IGNORECASE), "em uma"),
     (lazy_pattern(r"\bo ?q(?:ue)?\b(?= )", re.IGNORECASE), "o que"),
     (lazy_pattern(r"^q(?= )"), "que"),
+    (lazy_pattern(r"^(list\w*|zähle?) (.+) auf(?=[.!? ]*$)", re.IGNORECASE), r"\1 \2"),
     (lazy_pattern(r"\bpra\b", re.IGNORECASE), "para"),
     (lazy_pattern(r"\bvc\b", re.IGNORECASE), "você"),
     (lazy_pattern(r"\b([jJ])ai\b"), r"\1'ai"),

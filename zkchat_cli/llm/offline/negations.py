@@ -19,7 +19,8 @@ _MARK = compile_filled(
     r"|but not|aber nicht|mais pas|pero no"
     r"|mas nao|except(?: for)?|other than|outside(?: of)?|ausser(?:halb)?(?: von)?|sauf|hormis"
     r"|excepto|salvo|exceto|fora de"
-    rf"|{_WHO}(?:do not have|have no|has no|with no|haben? keine?n?|hat keine?n?|mit keine[rmn]?"
+    rf"|{_WHO}(?:do not have|have no|has no|with no|haben? keine?n?|hat keine?n?|(?:no tiene|nao"
+    rf" tem)|mit keine[rmn]?"
     r"|without|lacking|missing|ohne|sans|sin|sem)"
     rf"|{_WHO}(?:ne |n['’])(?P<verb>[^ ]+) (?:pas|aucune?|rien))(?: |$)"
 )
@@ -56,7 +57,8 @@ _FOLDER = compile_filled(
     r"|(?P<value3>[^ ]+)/"
 )
 _WITHOUT_ARTICLES = compile_filled(
-    r"(?:(?:have|has|had|any|haben|hat|ont|tienen|tem|yet|with|mit|con|com|avec|{the}|{all}) )*"
+    r"(?:(?:have|has|had|any|haben|hat|ont|tienen|tiene|tem|yet|with|mit|con|com|avec|{the}"
+    r"|{all}) )*"
     r"(?:d['’] ?)?(?P<value>.+?)(?: haben| have| yet)?"
 )
 
@@ -67,7 +69,9 @@ _EXCEPTING = lazy_pattern(
 )
 _VERB_AT_END = lazy_pattern(r" (?:sind|ist|haben|hat|werden|wurden)$")
 _BARE_NEGATIONS = ("not", "nicht", "nao", "no", "pas")
-_HAVING = lazy_pattern(r"(?:have|has|had|haben|tienen|tem|tengan|with|mit|con|com|avec) |ont d")
+_HAVING = lazy_pattern(
+    r"(?:have|has|had|haben|hat|tienen|tiene|tem|tengan|with|mit|con|com|avec) |(?:ont|a) d"
+)
 
 
 class Negation(NamedTuple):

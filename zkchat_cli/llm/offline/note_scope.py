@@ -43,7 +43,8 @@ _FIELDS = (
     _ScopePattern(
         "tag",
         compile_filled(
-            r"(?:(?:are |is |have|has|with|haben|mit|avec|ont|con|tienen|com|tem"
+            # "Montag" has no tag
+            r"(?<!\w)(?:(?:are |is |have|has|with|haben|mit|avec|ont|con|tienen|com|tem"
             r"|having) (?:{the} |l['’] ?)*)?"
             r"(?:the )?(?:tagged(?: (?:as|with))?|getaggt mit|taguees?|etiquetad[oa]s?(?: con|"
             r" com)?"
@@ -149,6 +150,8 @@ _QUOTES = "\"'“”„«»‘’ "
 PUNCTUATION = " \t\n¿¡?!.…,;:"
 # Only the words of dates matter here, not the days that they mean
 _ANY_DAY = date(year=1950, month=1, day=1)
+# Beside other words, the month and the weekday of today are no dates
+_OTHER_DAY = date(year=1950, month=7, day=15)
 _DATE_JOINT = lazy_pattern(
     r"\b(?:de|del|do|da|du|von|vom|from|of|en|em|aus|na|(?:(?:el|no|o) )?d[ií]a)"
     r"(?:\s+(?:the|der|dem|la|el|le|les|los|las))?\s*$",
@@ -197,7 +200,7 @@ def _take_fields(text: str, found: dict[str, object]) -> str:
         if match is None or field.name in found:
             continue
         value = text[match.start("value") : match.end("value")].strip(_QUOTES)
-        if field.name == "folder" and find_period(value, _ANY_DAY):
+        if field.name == "folder" and _find_period(value):
             continue
         found[field.name] = _read_property(value) if field.name == "property" else value
         text = " ".join(f"{text[: match.start()]} {text[match.end() :]}".split())
@@ -213,7 +216,7 @@ def _read_property(text: str) -> str:
 def _take_single_folder(text: str, found: dict[str, object]) -> str:
     """Take "in Projects" for a folder; empty then, else the text."""
     single = _SINGLE_FOLDER.fullmatch(text)
-    if single is None or "folder" in found or find_period(text, _ANY_DAY):
+    if single is None or "folder" in found or _find_period(text):
         return text
     found["folder"] = single["value"]
     found["is_guess"] = True
@@ -235,7 +238,7 @@ def _take_dates(text: str, found: dict[str, object]) -> str:
         found["dates"] = text
         return ""
     for variant in _date_variants(text):
-        named = find_period(variant, _ANY_DAY)
+        named = _find_period(variant)
         if named is None:
             continue
         if variant.startswith(named.words) or variant.endswith(named.words):
@@ -244,16 +247,21 @@ def _take_dates(text: str, found: dict[str, object]) -> str:
     return text
 
 
+def _find_period(text: str) -> NamedPeriod | None:
+    """The words of a date in a text, whatever today is."""
+    return find_period(text, _ANY_DAY) or find_period(text, _OTHER_DAY)
+
+
 def read_dates(text: str) -> NamedPeriod | None:
     """The words of a date in a text, and the text without them. A year needs no word before it:
     "gab es 2026".
     """
-    dated = find_period(text, _ANY_DAY)
+    dated = _find_period(text)
     year = None if dated else _YEAR.search(text)
     if year is None:
         return dated
     rest = f"{text[: year.start()]} {text[year.end() :]}"
-    named = find_period(f"in {year[0]}", _ANY_DAY)
+    named = _find_period(f"in {year[0]}")
     return named and named._replace(words=year[0], rest=" ".join(rest.split()))
 
 
@@ -264,7 +272,7 @@ def is_due_date(text: str) -> bool:
 
 def has_date(text: str) -> bool:
     """Whether a text has the words of a date."""
-    return any(find_period(each, _ANY_DAY) is not None for each in _date_variants(text))
+    return any(_find_period(each) is not None for each in _date_variants(text))
 
 
 def _date_variants(text: str) -> Iterator[str]:
@@ -282,6 +290,7 @@ _DATE_VARIANTS = (
     # A month by itself is no date
     (lazy_pattern(r"^d[eo] (?=\w+(?:eiro|ço|io|ho|bro)$)", re.IGNORECASE), "em "),
     (lazy_pattern(r"^(?:de |del |d['’])(?=\w+$)", re.IGNORECASE), "en "),
+    (lazy_pattern(r"^vom (?=\w+(?:tag|woch)$)", re.IGNORECASE), "am "),
     (lazy_pattern(r"^(?:von|vom) (?=\w+$)", re.IGNORECASE), "im "),
     # "Mon journal d'octobre"
     (lazy_pattern(r"(?<=\s)d[eo] (?=[^\W\d_]+(?:eiro|ço|io|ho|ubro|mbro)$)", re.IGNORECASE), "em "),
