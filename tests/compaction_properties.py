@@ -165,7 +165,9 @@ def every_prompt_is_sound_and_an_import_gives_the_identical_one(
         assert done.model_calls == len(model.asked) - asked
         assert done.summary_tokens <= session.runtime.largest_summary
         again = session.prompt()
-        if done.mode != "none":
+        # A summary that failed is tried again
+        has_failed = done.model_calls > 0 and done.summary_tokens == 0
+        if done.mode != "none" and not has_failed:
             assert session.compact(keep=keep).mode == "none"
             assert session.prompt() == again
     for text in ("And now?", "And [[Filters]]?"):
