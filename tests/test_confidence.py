@@ -10,6 +10,7 @@ import pytest
 from conftest import Program, write_notes
 from factories import prompt_message
 
+from zkchat_cli.llm.offline.answer import quote_answer
 from zkchat_cli.llm.offline.confidence import (
     ConfidenceSignals,
     foreign_words,
@@ -176,6 +177,76 @@ def test_a_name_or_number_of_the_question_must_be_in_the_note_that_answers(
     fees = QuoteSource(1, "Fees.md", "Harlingen", None, "A berth costs 540 euros a year.")
     other = QuoteSource(2, "Log.md", "Log", None, "Ramsgate was reached after dark, at mile 36.", 1)
     assert rank_passages(question, [fees, other], similar).is_answer is is_answer
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "nora's shoe size",
+        "what is the dose of mum's tablet",
+        "password of the portal",
+        "Passwort vom Portal",
+        "cuál es la contraseña del portal",
+        "quel est le code du portail",
+        "qual é a senha do portal",
+        "shoes in 2019",
+        "who did not buy shoes?",
+        "wer hat keine Schuhe",
+        "qui n'a pas de chaussures",
+        "quién no compró zapatos",
+        "quem não comprou sapatos",
+        "shoes or sandals, which are lighter",
+        "Brooks vs Asics",
+        "Brooks oder Asics",
+    ],
+)
+def test_a_near_passage_is_no_answer_without_the_parts_that_are_asked_for(query: str) -> None:
+    text = (
+        "Nora has learned to swim in the lido this year.\n\n"
+        "The running shoes are of size 39, and Brooks made them in 2021.\n\n"
+        "Mum's portal is shut on Sundays, says the council."
+    )
+    ranked = ask(query, text, "Running", lambda _, texts: [0.9] * len(texts))
+    assert not ranked.is_answer
+    assert not ranked.confidence.is_close
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "nora's shoe size",
+        "size of nora's shoes",
+        "what is the name of Nora's shoes",
+        "shoes in 2021",
+        "which shoes does Nora wear if it does not rain",
+        "what's the size of Brooks",
+        "Brooks or running shoes",
+    ],
+)
+def test_a_passage_with_all_parts_that_are_asked_for_answers(query: str) -> None:
+    text = "Nora runs in shoes of size 39 that Brooks made in 2021, when it does not rain."
+    ranked = ask(query, text, "Running", lambda _, texts: [0.9] * len(texts))
+    assert ranked.is_answer
+
+
+@pytest.mark.parametrize(
+    ("similarity", "level", "beginning"),
+    [
+        (0.3, "most_likely", "Not sure; the nearest I found:"),
+        (0.5, "most_likely", "Closest in your notes:"),
+        (0.9, "answer", "From your notes:"),
+    ],
+)
+def test_the_beginning_of_an_answer_claims_as_much_as_is_known(
+    similarity: float, level: str, beginning: str
+) -> None:
+    question = analyze_question([prompt_message("user", "how hot does the kiln get")], 0)
+    source = QuoteSource(1, "Kiln.md", "Pottery", None, "The oven reaches 1,240 degrees.")
+    answer = quote_answer(
+        question, [source], similarities=lambda _, texts: [similarity] * len(texts)
+    )
+    assert answer.level == level
+    assert answer.text.startswith(f"{beginning}\n\n")
 
 
 def test_a_short_question_clearly_nearer_without_a_word_is_not_answered() -> None:

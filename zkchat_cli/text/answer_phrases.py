@@ -83,6 +83,7 @@ class AnswerPhrases(NamedTuple):
 
     from_notes: str
     from_memory: str
+    close: str
     not_sure: str
     partly: str
     nothing_on: str
@@ -102,6 +103,7 @@ class AnswerPhrases(NamedTuple):
     def silent(self) -> tuple[str, ...]:
         """Those that say how sure the answer is, and nothing about its subject."""
         return (
+            self.close,
             self.not_sure,
             self.partly,
             self.nothing_on,
@@ -122,6 +124,7 @@ PHRASES = {
     ENGLISH: AnswerPhrases(
         from_notes="From your notes:",
         from_memory="From memory:",
+        close="Closest in your notes:",
         not_sure="Not sure; the nearest I found:",
         partly="Your notes have something on {known}, but nothing on {missing}. Nearest:",
         nothing_on="Your notes have nothing on {missing}. Nearest:",
@@ -141,6 +144,7 @@ PHRASES = {
     GERMAN: AnswerPhrases(
         from_notes="Aus deinen Notizen:",
         from_memory="Aus dem Gedächtnis:",
+        close="Am nächsten kommt in deinen Notizen:",
         not_sure="Ich bin nicht sicher; am nächsten kommt:",
         partly="In deinen Notizen steht etwas zu {known}, aber nichts zu {missing}. Am nächsten "
         "kommt:",
@@ -161,6 +165,7 @@ PHRASES = {
     FRENCH: AnswerPhrases(
         from_notes="D'après vos notes :",
         from_memory="En mémoire :",
+        close="Ce qui s'en approche le plus dans vos notes :",
         not_sure="Je n'en suis pas sûr ; ce qui s'en approche le plus :",
         partly="Vos notes parlent de « {known} », mais ne disent rien sur « {missing} ». Au plus "
         "proche :",
@@ -181,6 +186,7 @@ PHRASES = {
     SPANISH: AnswerPhrases(
         from_notes="Según tus notas:",
         from_memory="De la memoria:",
+        close="Lo más cercano en tus notas:",
         not_sure="No estoy seguro; lo más cercano que encontré:",
         partly="Tus notas dicen algo sobre {known}, pero nada sobre {missing}. Lo más cercano:",
         nothing_on="Tus notas no dicen nada sobre {missing}. Lo más cercano:",
@@ -200,6 +206,7 @@ PHRASES = {
     PORTUGUESE: AnswerPhrases(
         from_notes="Das suas notas:",
         from_memory="Da memória:",
+        close="O mais próximo nas suas notas:",
         not_sure="Não tenho certeza; o mais próximo que encontrei:",
         partly="Suas notas dizem algo sobre {known}, mas nada sobre {missing}. O mais próximo:",
         nothing_on="Suas notas não dizem nada sobre {missing}. O mais próximo:",

@@ -211,6 +211,8 @@ def _quote_nearest(
 
 def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: AnswerPhrases) -> str:
     """What is known and missing, if that can be said in a few words of the question."""
+    if ranked.confidence.is_close:
+        return phrases.close
     missing = ranked.confidence.missing
     is_short = len(question.subject) <= MOST_NAMED_WORDS
     if missing is None or not (is_short or is_name(missing, question.text)):

@@ -41,8 +41,8 @@ USUAL_LEAD = 0.05
 
 class SignalWeights(NamedTuple):
     """What the signals are worth where one model compares. From `least_probability` on, passages
-    are an answer; a passage with less than `least_similarity` needs a rare word of the question to
-    be about it.
+    are close to an answer; a passage with less than `least_similarity` needs a rare word of the
+    question to be about it.
     """
 
     intercept: float
@@ -65,6 +65,11 @@ WITHIN_A_LANGUAGE = SignalWeights(
     least_probability=0.40,
     least_similarity=0.35,
 )
+
+# From this probability on, English passages are an answer to an English question, and others where
+# only the second model can compare, whose cosines are lower
+LEAST_SURE = 0.70
+LEAST_SURE_BY_SECOND_MODEL = 0.40
 
 
 class WordLoss(NamedTuple):
@@ -109,6 +114,8 @@ class Confidence(NamedTuple):
     missing: str | None = None
     # The words of the question's subject that passages have
     known: frozenset[str] = frozenset()
+    # Whether they probably answer, though not surely
+    is_close: bool = False
     # What it is based on; None without a sentence model
     signals: ConfidenceSignals | None = None
     # Whether the question is short and clearly nearer to the passages without what is missing
@@ -119,7 +126,11 @@ class Confidence(NamedTuple):
         answer. A number is only told if no word is missing.
         """
         missing = self.missing if name.isdecimal() and self.missing else name
-        return self._replace(is_answer=False, missing=missing)
+        return self.doubted()._replace(missing=missing)
+
+    def doubted(self) -> "Confidence":
+        """The same for passages that cannot answer, however near they are."""
+        return self._replace(is_answer=False, is_close=False)
 
 
 def foreign_words(

@@ -1,6 +1,7 @@
 """The languages of the passages that may answer a question. Pure."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from zkchat_cli.llm.offline.quotes import QuoteSource, have_any_word
 from zkchat_cli.text import words
@@ -32,3 +33,10 @@ def is_foreign(question: str, excerpts: Sequence[QuoteSource]) -> bool:
     if language is None:
         return bool(known) and ENGLISH not in known
     return language != ENGLISH
+
+
+def are_english(excerpts: Iterable[QuoteSource]) -> bool:
+    """Whether more excerpts are in English than in another language, or none tells its own."""
+    texts = dict.fromkeys(each.text for each in excerpts)
+    counts = Counter(filter(None, map(written_language, texts)))
+    return not counts or counts[ENGLISH] == max(counts.values())

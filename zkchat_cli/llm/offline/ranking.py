@@ -17,7 +17,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline.asked_amounts import lack_asked_amount
+from zkchat_cli.llm.offline.asked_parts import lacks_asked_parts
 from zkchat_cli.llm.offline.confidence import (
+    LEAST_SURE,
+    LEAST_SURE_BY_SECOND_MODEL,
     MOST_LEADING,
     USUAL_LOSS,
     WITHIN_A_LANGUAGE,
@@ -35,7 +38,7 @@ from zkchat_cli.llm.offline.foreign_confidence import (
     ForeignSignals,
     scores_of_search,
 )
-from zkchat_cli.llm.offline.passage_languages import is_foreign, languages_of
+from zkchat_cli.llm.offline.passage_languages import are_english, is_foreign, languages_of
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.llm.offline.quotes import (
     INCOMPLETE_FACTOR,
@@ -180,8 +183,8 @@ def rank_passages(
     else:
         confidence = _confidence_by_meaning(question, ranked, similarity, vocabulary, similarities)
         confidence = without_unknown(confidence, question, vocabulary, excerpts, language)
-    if _lacks_what_is_asked(question, confidence, ranked):
-        confidence = confidence._replace(is_answer=False)
+    if _lacks_what_is_asked(question, confidence, ranked, excerpts, languages):
+        confidence = confidence.doubted()
     if not is_across:
         ranked[:MOST_COMPARED_TWICE] = _valued_as_first(
             question.text, ranked[:MOST_COMPARED_TWICE], similarities
@@ -194,11 +197,19 @@ def rank_passages(
 
 
 def _lacks_what_is_asked(
-    question: AnalyzedQuestion, confidence: Confidence, ranked: Sequence[_ValuedQuote]
+    question: AnalyzedQuestion,
+    confidence: Confidence,
+    ranked: Sequence[_ValuedQuote],
+    excerpts: Sequence[QuoteSource],
+    languages: tuple[str, ...],
 ) -> bool:
-    """Whether the best passages lack the amount or the Chinese word that the question asks for."""
-    texts = (each.quote.text for each in _leading(ranked))
-    if lack_asked_amount(question.text, texts):
+    """Whether the best passages lack the amount, the Chinese word or one of the parts that the
+    question asks for.
+    """
+    leading = [each.quote for each in _leading(ranked)]
+    if lack_asked_amount(question.text, (each.text for each in leading)):
+        return True
+    if lacks_asked_parts(question.text, leading, excerpts, languages):
         return True
     return is_pair_needed(confidence.missing, confidence.signals)
 
@@ -338,10 +349,14 @@ def _confidence_by_meaning(
     language = words.language_of(words.terms(question.text))
     least = MIN_SIMILARITY if language == ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
     words_of_note = _words_of_note(best.excerpt.path, ranked)
-    is_sure = signals.probability() >= WITHIN_A_LANGUAGE.least_probability
+    probability = signals.probability()
+    is_english = language == ENGLISH and are_english(each.quote.excerpt for each in ranked)
+    least_sure = LEAST_SURE if is_english else LEAST_SURE_BY_SECOND_MODEL
+    may_be_answer = not is_named_elsewhere(question, words_of_note, vocabulary, language)
     covered = max(each.covered for each in ranked)
     return Confidence(
-        is_answer=is_sure and not is_named_elsewhere(question, words_of_note, vocabulary, language),
+        is_answer=may_be_answer and probability >= least_sure,
+        is_close=may_be_answer and probability >= WITHIN_A_LANGUAGE.least_probability,
         matches=similarity.best >= least
         or covered >= MIN_COVERED
         or max(each.named for each in ranked) >= MIN_NAMED,

@@ -9,6 +9,7 @@ failover" is nearer to a note about Redis without its second word.
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
+from zkchat_cli.llm.offline.asked_parts import unknown_alternative
 from zkchat_cli.llm.offline.confidence import MOST_NAMED_WORDS, Confidence, subject_size
 from zkchat_cli.llm.offline.named_words import is_name
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
@@ -26,6 +27,8 @@ _NUMBERED = lazy_pattern(
     r"(?=\W*(?P<after>\w*))"
 )
 """A word and the number behind it; more than two digits are a year or an amount."""
+# Letters of "min" and "kcal", which have no plural
+_LONGEST_UNIT = 4
 _EXCLUDED = lazy_pattern(
     r"\b(?:without|not|no|except|instead of|ohne|nicht|kein\w*|statt|außer|sans|sauf|sin|excepto"
     r"|salvo|sem|exceto) (\S+)",
@@ -45,8 +48,9 @@ def without_unknown(
     and lacks a word that distinguishes it or half of its words: "does it have an android app" is
     not answered by an app.
     """
-    unknown = _unknown_version(question.text, excerpts)
+    unknown = _unknown_version(question.text, excerpts, language)
     unknown = unknown or _unknown_name(question, vocabulary, language)
+    unknown = unknown or unknown_alternative(question.text, vocabulary)
     if unknown is None and _lacks_what_distinguishes_it(confidence, question):
         unknown = confidence.missing
     return confidence if unknown is None else confidence.lacking(unknown)
@@ -102,14 +106,14 @@ def _sought_names(question: AnalyzedQuestion, language: str) -> Iterator[str]:
             yield word
 
 
-def _unknown_version(question: str, excerpts: Sequence[QuoteSource]) -> str | None:
+def _unknown_version(question: str, excerpts: Sequence[QuoteSource], language: str) -> str | None:
     """A version in the question that no excerpt has. Its parts are words that any may have."""
     texts = [fold(f"{each.title}\n{each.heading or ''}\n{each.text}") for each in excerpts]
     versions: list[str] = _VERSION.findall(question)
     for version in versions:
         if not _is_in(rf"(?<![\d.,]){_as_pattern(version)}(?!\d)", texts):
             return version
-    for name, number in _numbered_names(question, excerpts):
+    for name, number in _numbered_names(question, excerpts, language):
         before = rf"(?:\b{re.escape(name)}\W{{0,3}}v?|\bv|\bversion\W)"
         if not _is_in(rf"{before}{_as_pattern(number)}(?!\d)", texts):
             return f"{name} {number}"
@@ -124,7 +128,9 @@ def _is_in(pattern: str, texts: Iterable[str]) -> bool:
     return any(re.search(pattern, text) for text in texts)
 
 
-def _numbered_names(question: str, excerpts: Sequence[QuoteSource]) -> Iterator[tuple[str, str]]:
+def _numbered_names(
+    question: str, excerpts: Sequence[QuoteSource], language: str
+) -> Iterator[tuple[str, str]]:
     """The names of notes or folders in the question that a number follows, and nothing that it
     could count: "in Godot 5", but not "bread 40 minutes".
     """
@@ -133,12 +139,14 @@ def _numbered_names(question: str, excerpts: Sequence[QuoteSource]) -> Iterator[
         names.update(terms(f"{each.path} {each.title}"))
     for found in _NUMBERED.finditer(fold(question)):
         is_version = "." in found["number"]
-        if found["name"] in names and (is_version or _counts_nothing(found["after"])):
+        if found["name"] in names and (is_version or _counts_nothing(found["after"], language)):
             yield found["name"], found["number"]
 
 
-def _counts_nothing(word: str) -> bool:
-    """Whether a word behind a number, or the end of the question, is nothing that can be
-    counted.
+def _counts_nothing(word: str, language: str) -> bool:
+    """Whether a word behind a number, or the end of the question, is nothing that can be counted:
+    "what did Godot 5 remove". In English that has a plural, or is a short unit.
     """
-    return not word or is_stopword(word) or is_filler(word, ENGLISH)
+    if not word or is_stopword(word) or is_filler(word, ENGLISH):
+        return True
+    return language == ENGLISH and len(word) > _LONGEST_UNIT and not word.endswith("s")

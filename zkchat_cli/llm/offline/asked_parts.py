@@ -1,0 +1,147 @@
+"""Parts of a question that an answer must have together, and questions that sentences do not answer
+by being near. Pure.
+
+"The password of the guest wifi" is near to each note about the wifi, and the password of something
+else may stand in another. "Who did not come?" is near to the list of those who came. A year that
+nothing in a note says is not the year of that note.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import NamedTuple
+
+from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, comparable_words
+from zkchat_cli.llm.offline.term_weights import PassageVocabulary
+from zkchat_cli.text.case_folder import fold
+from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.words import content_terms, is_stopword
+
+_YEAR = lazy_pattern(r"(?<![\w.,/-])(?:19|20)\d\d(?![\w/]|[.,]\d)")
+_SUBORDINATE = (
+    r"(?:when|if|because|while|although|that|so|wenn|weil|falls|dass|si|quand|parce|porque|cuando"
+    r"|quando|se)"
+)
+_ASKS_FOR_EXCEPTION = lazy_pattern(
+    rf"^\W*(?:who|whom|whose|which)\b(?:(?!\b{_SUBORDINATE}\b).)*\b(?:not|never|nobody|no|\w+n't)\b"
+    rf"|^\W*(?:wer|wen|wem|welche[nmrs]?)\b(?:(?!\b{_SUBORDINATE}\b).)*\b(?:nicht|nie|kein\w*)\b"
+    rf"|^\W*(?:qui|quel(?:le)?s?)\b(?:(?!\b{_SUBORDINATE}\b).)*\b(?:pas|jamais|aucune?)\b"
+    rf"|^\W*(?:quien(?:es)?|cual(?:es)?)\b(?:(?!\b{_SUBORDINATE}\b).)*\b(?:no|nunca|ningun\w*)\b"
+    rf"|^\W*(?:quem|qual|quais)\b(?:(?!\b{_SUBORDINATE}\b).)*\b(?:nao|nunca|nenhum\w*)\b"
+)
+"""In folded text: "who did not come?", "welche Bücher habe ich nicht gelesen"."""
+_OWNER = lazy_pattern(r"\b(?P<owner>[^\W\d_]+)'s (?P<thing>[^\W\d_]+(?: [^\W\d_]+)?)")
+_OF = lazy_pattern(
+    r"^\W*(?:(?:what|which|who)(?: (?:is|are|was|were)|'s)? )?(?:the )?(?P<thing>\w+(?: \w+)?) of "
+    r"(?:(?:the|a|an|my|our|his|her|their|this) )?(?P<owner>\w+(?:'s)?(?: \w+)?)"
+    r"|^\W*(?:(?:was|wie|welche[rs]?)(?: (?:ist|sind|war|waren|lautet|lauten|heisst))? )?"
+    r"(?:(?:der|die|das) )?(?P<thing_de>\w+) (?:vom|von|des|der) "
+    r"(?:(?:dem|der|den|meine[rnm]?|unsere[rnm]?) )?(?P<owner_de>[\w-]+)"
+    r"|^\W*(?:cual(?:es)?|quel(?:le)?s?|qual|quais) (?:es|era|son|est|etait|sont|e|era|sao) "
+    r"(?:el |la |los |las |le |les |l'|o |a |os |as )?(?P<thing_romance>\w+(?: \w+)?) "
+    r"(?:del|de|du|des|d'|do|da|dos|das) (?:(?:la|los|las|el|l'|mi|mon|ma|meu|minha) ?)?"
+    r"(?P<owner_romance>\w+)"
+)
+_GENERIC = frozenset(
+    "name names number cost price score date day time year amount kind type list meaning purpose "
+    "use cause reason way rest part end beginning title author name namen nummer kosten preis "
+    "datum tag zeit jahr art sinn zweck grund ende anfang titel nom numero cout prix jour heure "
+    "annee sorte sens but raison fin debut titre auteur nombre numero costo precio fecha dia hora "
+    "ano tipo sentido objetivo razon final principio titulo autor nome custo preco data motivo "
+    "fim inicio".split()
+)
+"""Words for what an answer says without naming it: the name of a dog is "Biscuit"."""
+_ALTERNATIVES = lazy_pattern(
+    r"^\W*(?:(?:is|are|should (?:i|we) (?:use|take|get|buy)|soll (?:ich|wir)|lieber|mieux|mejor"
+    r"|melhor)\W+)?(?P<first>(?:[\w'.+#-]+ )?[\w'.+#-]+?),? "
+    r"(?:or|vs\.?|versus|compared (?:to|with)|oder|gegenuber|ou|par rapport a|frente a"
+    r"|em relacao a) (?:the |der |die |das |le |la |les |el |los |las |o |a |os |as )?"
+    r"(?P<second>[\w'.+#-]+(?: [\w'.+#-]+)??)"
+    r"(?=\W*$|[,:?!]| (?:which|what|who|is|are|for|to|in|at|when|wer|was|welche[rs]?|fur|zum|zu|im"
+    r"|wenn|pour|quel(?:le)?|para|pour|cual|que|qual)\b)"
+)
+"""Two sides at the beginning of a question: "curl or httpie for sending json"."""
+
+
+class _OwnedThing(NamedTuple):
+    thing: str
+    owner: str
+
+
+def lacks_asked_parts(
+    question: str,
+    leading: Sequence[RankedQuote],
+    excerpts: Iterable[QuoteSource],
+    languages: tuple[str, ...],
+) -> bool:
+    """Whether the leading passages cannot answer, although they may be near: the question asks who
+    or which one does *not*, for a year that is nowhere in what was found of the first one's note,
+    or for what belongs to somebody or something, and no passage has both.
+    """
+    folded = fold(question).replace("’", "'")
+    if _ASKS_FOR_EXCEPTION.search(folded):
+        return True
+    if leading and _lacks_year(folded, leading[0].excerpt.path, excerpts):
+        return True
+    return any(_is_apart(each, leading, languages) for each in _owned_things(folded))
+
+
+def _lacks_year(folded: str, path: str, excerpts: Iterable[QuoteSource]) -> bool:
+    """Whether the question has years, and neither the excerpts of a note nor its names have one."""
+    years: list[str] = _YEAR.findall(folded)
+    texts = [path]
+    for each in excerpts:
+        if each.path == path:
+            texts += (each.title, each.heading or "", each.text)
+    return bool(years) and not any(year in text for year in years for text in texts)
+
+
+def _owned_things(folded: str) -> Iterator[_OwnedThing]:
+    """What the question asks of whom: the size of a shoe, and the shoe of Nora."""
+    for found in _OWNER.finditer(folded):
+        if not is_stopword(found["owner"]):
+            yield _OwnedThing(found["thing"], found["owner"])
+    of = _OF.search(folded)
+    if of is not None:
+        groups = of.groupdict()
+        thing = groups["thing"] or groups["thing_de"] or groups["thing_romance"]
+        owner = groups["owner"] or groups["owner_de"] or groups["owner_romance"]
+        if thing is not None and owner is not None:
+            yield _OwnedThing(thing, owner)
+
+
+def _is_apart(
+    owned: _OwnedThing, leading: Iterable[RankedQuote], languages: tuple[str, ...]
+) -> bool:
+    """Whether no passage, with the names above it, has a word of the thing and one of its owner."""
+    things = _named_words(owned.thing, languages)
+    owners = _named_words(owned.owner, languages)
+    if not things or not owners:
+        return False
+    return not any(
+        _has_any(quote.words | quote.above, things) and _has_any(quote.words | quote.above, owners)
+        for quote in leading
+    )
+
+
+def _named_words(text: str, languages: tuple[str, ...]) -> frozenset[str]:
+    """The words of a name as passages have them, none if it is too general to be named."""
+    named = content_terms(text.replace("'s", ""))
+    if not _GENERIC.isdisjoint(named):
+        return frozenset()
+    return comparable_words(" ".join(named), languages)
+
+
+def _has_any(words: Set[str], wanted: Set[str]) -> bool:
+    return not words.isdisjoint(wanted)
+
+
+def unknown_alternative(question: str, vocabulary: PassageVocabulary) -> str | None:
+    """The side of a choice ("curl or httpie") of which no passage has a word."""
+    found: re.Match[str] | None = _ALTERNATIVES.search(fold(question))
+    if found is None:
+        return None
+    for side in (found["first"], found["second"]):
+        named = content_terms(side)
+        if named and not any(map(vocabulary.has_word, named)):
+            return named[-1]
+    return None
