@@ -43,7 +43,7 @@ def test_fixed_messages_are_left_out() -> None:
 
 def test_what_the_user_stated_stays_and_denials_and_source_lists_go() -> None:
     talk = (
-        ("Where is the harp?", "Nothing in your notes is about this."),
+        ("Where is the harp?", "I found nothing about this in your notes."),
         (
             "The harp stands in the attic of my aunt in Lyon.",
             "Thank you for telling me, that is a good place for a harp, dry and quiet.",

@@ -181,7 +181,7 @@ def test_answer_is_streamed_word_by_word(app: AppFixture) -> None:
     deltas = list(OfflineModel().stream(request))
     assert len(deltas) > 5
     assert "".join(d.text for d in deltas if isinstance(d, TextDelta)).startswith(
-        "Nothing in your notes"
+        "I found nothing"
     )
     assert deltas[-1] == StreamFinished("stop", level="nothing", request="lookup")
 
@@ -227,7 +227,7 @@ NO_EXCERPTS = (
     '{"excerpts": [5, {}, {"source": "1"}]}',
     '{"excerpts": ' + "[" * 100_000,
 )
-NOTHING = "Nothing in your notes is about this."
+NOTHING = "I found nothing about this in your notes."
 
 
 @pytest.mark.parametrize(
