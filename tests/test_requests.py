@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.request_slots import bare_text
-from zkchat_cli.llm.offline.requests import NoteRequest, parse_request
+from zkchat_cli.llm.offline.requests import parse_request
 from zkchat_cli.llm.offline.typos import is_typo
 from zkchat_cli.text import words
 

@@ -123,6 +123,16 @@ class NamedPeriod(NamedTuple):
     rest: str
 
 
+# Beside other words, the month and the weekday of today are no dates
+_ANY_DAYS = (date(year=1950, month=1, day=1), date(year=1950, month=7, day=15))
+
+
+def find_period_words(text: str) -> NamedPeriod | None:
+    """The words of a period in a text, whatever today is; the days that they mean are any."""
+    found = (find_period(text, day) for day in _ANY_DAYS)
+    return next(filter(None, found), None)
+
+
 def find_period(text: str, today: date) -> NamedPeriod | None:
     """The period that a question names; None if it names none.
 

@@ -4,10 +4,10 @@ from zkchat_cli.llm.offline.amount_units import amount_query, units_of
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.note_descriptions import count_of_notes, list_arguments
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.property_names import is_common_name
 from zkchat_cli.llm.offline.quotes import QuoteSource, find_quotes
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, RequestHandler, plain_name
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
 from zkchat_cli.text.line_phrases import LinePhrases, line_phrases

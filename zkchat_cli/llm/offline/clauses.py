@@ -51,9 +51,13 @@ _LIVING = lazy_pattern(
     r"|(?:wohnen|leben) in (?P<place3>[^\W\d]\S*(?: \S+)?)"
 )
 _HAVING = lazy_pattern(
-    r"[ ,]+(?:(?:do|have) i(?: have)?|i have|habe ich|ich habe|(?:que )?j['’]ai|ai[- ]je|(?:que"
-    r" )?tengo"
-    r"|(?:que )?(?:eu )?tenho|hay|ha|gibt es|are there|there are)$"
+    r"(?:^|[ ,]+)(?:(?:do|have) (?:i|we)(?: have)?|(?:i|we) have|habe ich|ich habe|ai[- ]je"
+    r"|(?:que )?j['’]ai|(?:que )?tengo|(?:que )?(?:eu )?tenho|hay|ha|gibt es|are there|there are)"
+    r"(?: (?:any )?(?:notes?|notizen|notas))?(?: (?:on|about|of|uber|zu|sur|sobre))?$"
+)
+_KNOWING = lazy_pattern(
+    r"^(?:do i know|i know|kenne ich|ich kenne|je connais|connais[- ]je|conozco|(?:eu"
+    r" )?conheco)\b ?"
 )
 
 
@@ -63,6 +67,8 @@ def read_clause(text: str) -> dict[str, object] | None:
     """
     having = _HAVING.search(bare_text(text))
     text = text[: having.start()] if having else text
+    knowing = _KNOWING.match(bare_text(text))
+    text = text[knowing.end() :] if knowing else text
     living = _LIVING.fullmatch(bare_text(text))
     if living:
         group = next(name for name, value in living.groupdict().items() if value)

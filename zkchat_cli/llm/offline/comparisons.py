@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.passage_languages import is_foreign
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, comparable_words
 from zkchat_cli.llm.offline.ranking import rank_passages
 from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.selection import select_quotes
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage

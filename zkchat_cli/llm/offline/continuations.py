@@ -12,11 +12,12 @@ from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn
 from zkchat_cli.llm.offline.follow_ups import resolve_request
 from zkchat_cli.llm.offline.note_kinds import needs_vault, with_kinds
 from zkchat_cli.llm.offline.note_lists import LIST, answer_with_list, next_list_calls
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
 from zkchat_cli.llm.offline.quotes import RankedQuote, comparable_words
 from zkchat_cli.llm.offline.ranking import rank_passages
 from zkchat_cli.llm.offline.request_handler import RequestHandler
-from zkchat_cli.llm.offline.requests import NoteRequest, parse_request
+from zkchat_cli.llm.offline.requests import parse_request
 from zkchat_cli.llm.offline.selection import MAX_QUOTES
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models.notes import Similarities

@@ -16,10 +16,11 @@ from zkchat_cli.llm.offline.list_positions import (
 )
 from zkchat_cli.llm.offline.main_request import main_request
 from zkchat_cli.llm.offline.message_frame import without_frame, without_thanks
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.note_scope import PUNCTUATION, has_date, read_scope
 from zkchat_cli.llm.offline.property_values import change_value
 from zkchat_cli.llm.offline.request_slots import NUMBERS, bare_text, compile_filled
-from zkchat_cli.llm.offline.requests import NoteRequest, parse_request
+from zkchat_cli.llm.offline.requests import parse_request
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.text.patterns import lazy_pattern
 

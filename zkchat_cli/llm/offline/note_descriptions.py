@@ -3,9 +3,9 @@
 import shlex
 from typing import Any
 
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.property_values import readable_value
 from zkchat_cli.llm.offline.request_handler import plain_name
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.text.note_phrases import NotePhrases
 
 # What was due until then is overdue

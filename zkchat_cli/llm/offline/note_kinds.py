@@ -11,6 +11,7 @@ from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.kind_names import JOURNAL, KINDS
 from zkchat_cli.llm.offline.note_descriptions import list_arguments
 from zkchat_cli.llm.offline.note_lists import KIND_PROPERTIES
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.note_states import (
     NamedState,
     is_done,
@@ -27,7 +28,6 @@ from zkchat_cli.llm.offline.property_survey import (
 from zkchat_cli.llm.offline.quotes import comparable_words
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, RequestHandler
 from zkchat_cli.llm.offline.request_slots import bare_text
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
 from zkchat_cli.text.patterns import lazy_pattern

@@ -7,9 +7,9 @@ from typing import Any
 
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.quotes import QuoteSource, find_quotes
 from zkchat_cli.llm.offline.request_handler import RequestHandler, explain_error, plain_name
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
 from zkchat_cli.text.note_phrases import NotePhrases, note_phrases

@@ -19,6 +19,7 @@ from zkchat_cli.llm.offline.note_descriptions import (
     format_rest,
     list_arguments,
 )
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.quotes import QuoteSource, comparable_words
 from zkchat_cli.llm.offline.request_handler import (
     LIST_TOOL,
@@ -26,7 +27,6 @@ from zkchat_cli.llm.offline.request_handler import (
     explain_error,
     plain_name,
 )
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words

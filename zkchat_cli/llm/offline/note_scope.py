@@ -8,7 +8,7 @@ from typing import NamedTuple
 from zkchat_cli.llm.offline.negations import split_negation
 from zkchat_cli.llm.offline.property_values import take_value
 from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
-from zkchat_cli.text.dates import NamedPeriod, find_period
+from zkchat_cli.text.dates import NamedPeriod, find_period_words
 from zkchat_cli.text.due_dates import find_due_period
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -150,8 +150,6 @@ _QUOTES = "\"'“”„«»‘’ "
 PUNCTUATION = " \t\n¿¡?!.…,;:"
 # Only the words of dates matter here, not the days that they mean
 _ANY_DAY = date(year=1950, month=1, day=1)
-# Beside other words, the month and the weekday of today are no dates
-_OTHER_DAY = date(year=1950, month=7, day=15)
 _DATE_JOINT = lazy_pattern(
     r"\b(?:de|del|do|da|du|von|vom|from|of|en|em|aus|na|(?:(?:el|no|o) )?d[ií]a)"
     r"(?:\s+(?:the|der|dem|la|el|le|les|los|las))?\s*$",
@@ -200,7 +198,7 @@ def _take_fields(text: str, found: dict[str, object]) -> str:
         if match is None or field.name in found:
             continue
         value = text[match.start("value") : match.end("value")].strip(_QUOTES)
-        if field.name == "folder" and _find_period(value):
+        if field.name == "folder" and find_period_words(value):
             continue
         found[field.name] = _read_property(value) if field.name == "property" else value
         text = " ".join(f"{text[: match.start()]} {text[match.end() :]}".split())
@@ -216,7 +214,7 @@ def _read_property(text: str) -> str:
 def _take_single_folder(text: str, found: dict[str, object]) -> str:
     """Take "in Projects" for a folder; empty then, else the text."""
     single = _SINGLE_FOLDER.fullmatch(text)
-    if single is None or "folder" in found or _find_period(text):
+    if single is None or "folder" in found or find_period_words(text):
         return text
     found["folder"] = single["value"]
     found["is_guess"] = True
@@ -238,7 +236,7 @@ def _take_dates(text: str, found: dict[str, object]) -> str:
         found["dates"] = text
         return ""
     for variant in _date_variants(text):
-        named = _find_period(variant)
+        named = find_period_words(variant)
         if named is None:
             continue
         if variant.startswith(named.words) or variant.endswith(named.words):
@@ -247,21 +245,16 @@ def _take_dates(text: str, found: dict[str, object]) -> str:
     return text
 
 
-def _find_period(text: str) -> NamedPeriod | None:
-    """The words of a date in a text, whatever today is."""
-    return find_period(text, _ANY_DAY) or find_period(text, _OTHER_DAY)
-
-
 def read_dates(text: str) -> NamedPeriod | None:
     """The words of a date in a text, and the text without them. A year needs no word before it:
     "gab es 2026".
     """
-    dated = _find_period(text)
+    dated = find_period_words(text)
     year = None if dated else _YEAR.search(text)
     if year is None:
         return dated
     rest = f"{text[: year.start()]} {text[year.end() :]}"
-    named = _find_period(f"in {year[0]}")
+    named = find_period_words(f"in {year[0]}")
     return named and named._replace(words=year[0], rest=" ".join(rest.split()))
 
 
@@ -272,7 +265,7 @@ def is_due_date(text: str) -> bool:
 
 def has_date(text: str) -> bool:
     """Whether a text has the words of a date."""
-    return any(_find_period(each) is not None for each in _date_variants(text))
+    return any(find_period_words(each) is not None for each in _date_variants(text))
 
 
 def _date_variants(text: str) -> Iterator[str]:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
 from zkchat_cli.llm.offline.note_lists import LIST, answer_with_list, next_list_calls
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.passage_languages import is_foreign
 from zkchat_cli.llm.offline.quotes import QuoteSource, have_any_word
 from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words

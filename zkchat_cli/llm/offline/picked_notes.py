@@ -16,6 +16,7 @@ from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn
 from zkchat_cli.llm.offline.list_positions import LAST
 from zkchat_cli.llm.offline.note_descriptions import count_of_notes, list_arguments
 from zkchat_cli.llm.offline.note_lists import format_note, listed_notes, page_size
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.outlines import answer_with_outline
 from zkchat_cli.llm.offline.property_answers import find_property
 from zkchat_cli.llm.offline.question import analyze_question
@@ -27,7 +28,6 @@ from zkchat_cli.llm.offline.request_handler import (
     explain_error,
     plain_name,
 )
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.selection import MAX_QUOTES
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage

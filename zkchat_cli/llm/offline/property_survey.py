@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import AskedTurn
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.note_states import same_words
 from zkchat_cli.llm.offline.property_names import (
     is_common_name,
@@ -15,7 +16,6 @@ from zkchat_cli.llm.offline.property_names import (
 )
 from zkchat_cli.llm.offline.property_values import readable_value
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, plain_name
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.text.line_phrases import line_phrases
 
 PROPERTY_NAMES = "property names"

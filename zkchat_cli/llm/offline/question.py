@@ -15,7 +15,7 @@ from typing import NamedTuple
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.markdown.inline import WIKILINK
 from zkchat_cli.models.prompts import PromptMessage
-from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
+from zkchat_cli.text.dates import find_period_words, is_all_stopwords, parse_period
 from zkchat_cli.text.languages import language_of_query
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
@@ -152,7 +152,7 @@ class _MessageWords(NamedTuple):
 def _words_of(message: str) -> _MessageWords:
     text = _remove_links(message)
     names = " ".join(_document_name(link) for link in _LINK.finditer(message))
-    named = find_period(text, _ANY_DAY)
+    named = find_period_words(text)
     dates = ""
     undated = text
     if named is not None:

@@ -10,6 +10,7 @@ from zkchat_cli.llm.offline.answer import (
     format_quotes,
 )
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.numbered_steps import (
     FEWEST_STEPS,
     are_of_other_section,
@@ -30,7 +31,6 @@ from zkchat_cli.llm.offline.quotes import (
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
 from zkchat_cli.llm.offline.request_handler import plain_name
 from zkchat_cli.llm.offline.request_slots import bare_text
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.selection import fits_screen
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.reports import RequestKind

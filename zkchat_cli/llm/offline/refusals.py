@@ -2,11 +2,11 @@
 
 from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.outlines import answer_with_outline
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.ranking import rank_passages
 from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.selection import select_quotes
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.models.prompts import PromptMessage

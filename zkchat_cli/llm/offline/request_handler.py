@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
-from zkchat_cli.llm.offline.requests import NoteRequest
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.small_talk import QUOTE_MARKS
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text.note_phrases import NotePhrases

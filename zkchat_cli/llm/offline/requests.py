@@ -8,7 +8,6 @@ is tried once more with mistyped words of the frame corrected; then it is a look
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
 
 from zkchat_cli.llm.offline import (
     amount_patterns,
@@ -27,6 +26,7 @@ from zkchat_cli.llm.offline.message_frame import (
     without_instruction,
     without_thanks,
 )
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.note_scope import (
     NAMED_NOTE,
     PUNCTUATION,
@@ -45,7 +45,6 @@ from zkchat_cli.llm.offline.request_slots import (
     compile_filled,
 )
 from zkchat_cli.llm.offline.typos import COMMON_WORDS, correct_frame
-from zkchat_cli.models.reports import RequestKind
 from zkchat_cli.text.patterns import lazy_pattern
 
 # A longer message is a pasted text
@@ -54,67 +53,6 @@ LONGEST_REQUEST = 300
 LONGEST_SUBJECT = 6
 # Words that may name a subject without "about" before it
 LONGEST_NAME = 2
-Direction = Literal["to", "from", "between", ""]
-
-
-class NoteRequest(NamedTuple):
-    """A message as a request. `kind` is None for what no search can do; `task` says what that is.
-
-    `about` is what to search for, without the words of the instruction; `dates` and `columns` are
-    as the user wrote them.
-    """
-
-    kind: RequestKind | None = "lookup"
-    about: str = ""
-    note: str = ""
-    other: str = ""
-    direction: Direction = ""
-    left: str = ""
-    right: str = ""
-    tag: str = ""
-    folder: str = ""
-    property: str = ""
-    dates: str = ""
-    columns: str = ""
-    what: str = ""
-    task: str = ""
-    limit: int = 0
-    newest: bool = False
-    oldest: bool = False
-    # A kind of notes ("books"), the state they are in or not in ("finished"), and what they do not
-    # have ("a rating"): what that means in a vault, its tags, folders and properties say
-    noun: str = ""
-    state: str = ""
-    is_negated: bool = False
-    lacks: str = ""
-    # What they do not say, and the note that they do not link to; "-": they link to none
-    excluded: str = ""
-    # Whom or what they are with, "meetings with Ana": the value of a property, or a word
-    companion: str = ""
-    # Who made what they are about, "books by Kafka": the author, or a word
-    maker: str = ""
-    is_orphan: bool = False
-    is_overdue: bool = False
-    # "sum", "average", "highest" or "lowest" of an amount ("km", "rating"), and what was done to
-    # reach it ("run")
-    measure: str = ""
-    amount: str = ""
-    activity: str = ""
-    unlinked: str = ""
-    # A version of what the notes are about, "4.0", and whether those after it are wanted
-    version: str = ""
-    is_later: bool = False
-    # Which of the listed notes is wanted, from 1; 0 for all, and -1 for the last one
-    pick: int = 0
-    # What is asked about it
-    question: str = ""
-    # Whether the folder may as well be a subject ("notes in German"), and the note nothing at all
-    # ("summarize all")
-    is_guess: bool = False
-    # Whether the message is a look-up unless the notes suit it: "table of books", but not
-    # "table of contents"
-    may_be_lookup: bool = False
-
 
 FAMILIES = (
     *question_patterns.UNABLE,

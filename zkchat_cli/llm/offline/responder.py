@@ -33,6 +33,7 @@ from zkchat_cli.llm.offline.main_request import main_request
 from zkchat_cli.llm.offline.note_kinds import needs_vault, with_kinds
 from zkchat_cli.llm.offline.note_links import LINKS
 from zkchat_cli.llm.offline.note_lists import LIST
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.outlines import OUTLINE
 from zkchat_cli.llm.offline.picked_notes import PICK
 from zkchat_cli.llm.offline.property_answers import answer_with_property
@@ -40,7 +41,7 @@ from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, 
 from zkchat_cli.llm.offline.refinements import next_refinement_calls, refine
 from zkchat_cli.llm.offline.refusals import REFUSAL
 from zkchat_cli.llm.offline.request_handler import RequestHandler
-from zkchat_cli.llm.offline.requests import NoteRequest, as_look_up, parse_request
+from zkchat_cli.llm.offline.requests import as_look_up, parse_request
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.llm.offline.tables import TABLE
 from zkchat_cli.llm.offline.versions import VERSIONS

@@ -24,6 +24,7 @@ from zkchat_cli.llm.offline.note_lists import (
     listed_notes,
     suits_notes,
 )
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.property_names import name_in_vault
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, find_quotes
 from zkchat_cli.llm.offline.request_handler import (
@@ -32,7 +33,6 @@ from zkchat_cli.llm.offline.request_handler import (
     explain_error,
     plain_name,
 )
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.markdown.tables import is_delimiter_row

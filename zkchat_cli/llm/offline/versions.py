@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn
+from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.quotes import QuoteSource
 from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
-from zkchat_cli.llm.offline.requests import NoteRequest
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text.note_phrases import note_phrases
