@@ -180,9 +180,7 @@ def test_answer_is_streamed_word_by_word(app: AppFixture) -> None:
     )
     deltas = list(OfflineModel().stream(request))
     assert len(deltas) > 5
-    assert "".join(d.text for d in deltas if isinstance(d, TextDelta)).startswith(
-        "I found nothing"
-    )
+    assert "".join(d.text for d in deltas if isinstance(d, TextDelta)).startswith("I found nothing")
     assert deltas[-1] == StreamFinished("stop", level="nothing", request="lookup")
 
 

@@ -193,6 +193,8 @@ LIST = family(
     " exist untag tout todo tudo",
     r"(?:{show} )(?:{all} |{the} )*(?P<newest>{newest}) (?P<limit>{number})(?: (?:{notes}))?"
     r"(?: (?P<scope>.+))?",
+    r"(?:{show} )(?:{the} )*(?:first|ersten|premier(?:e)?s?|primer[oa]s?|primeir[oa]s?)"
+    r" (?P<limit>{number}) (?:{notes})(?: (?P<scope>.+))?",
     r"(?:quelles? sont|what are|which are|welche sind|was sind|cuales son|quais sao)"
     r" (?:{all} |{the} )*(?:(?P<limit>{number}) )?(?P<newest>{newest}) (?:{notes})",
     r"(?:quelles? sont|cuales son|quais sao) (?:{all} |{the} )*(?:{notes}) (?:{the} )*"

@@ -104,11 +104,23 @@ def parse_request(message: str) -> NoteRequest:
     if not text or len(text) > LONGEST_REQUEST:
         return NoteRequest(about=text)
     written = spell_out(text)
-    found = _match_frames(written)
+    found = _match_sorted(written) or _match_frames(written)
     if found is None:
         corrected = correct_frame(written)
         found = _match_frames(corrected) if corrected != written else None
     return found or _read_choice(written) or as_look_up(text)
+
+
+def _match_sorted(text: str) -> NoteRequest | None:
+    """The request of a list with its order at the end: "notes about bees, newest first"."""
+    order = _SORTED.search(bare_text(text))
+    if order is None:
+        return None
+    found = _match_frames(text[: order.start()])
+    if found is None or found.kind not in ("list", "table"):
+        return None
+    is_oldest = bool(order["oldest"] or order["oldest2"])
+    return found._replace(newest=not is_oldest, oldest=is_oldest)
 
 
 def as_look_up(message: str) -> NoteRequest:
@@ -340,6 +352,16 @@ def _read_number(text: str) -> int:
     return int(bare) if bare.isdigit() else NUMBERS[bare]
 
 
+_DATE_OR_NEWEST = r"(?:dates?|datum|fecha|data|{newest}|(?P<oldest>{oldest}))"
+_FIRST = r"(?: (?:first|zuerst|d['’]abord|primero|primeiro))?"
+_SORTED = compile_filled(
+    r"[ ,]+(?:(?:and )?(?:sort(?:ed)?|order(?:ed)?|sortiert|triee?s?|ordenad[oa]s?|geordnet)"
+    rf" (?:by|nach|par|por) (?:(?:the|dem|der|la|el|le) )?{_DATE_OR_NEWEST}{_FIRST}"
+    r"|nach datum (?:sortiert|geordnet)"
+    r"|(?:the )?(?:newest|latest|most recent|neueste|(?P<oldest2>oldest|alteste)) (?:first|zuerst)"
+    r"|(?:les )?plus recentes d['’]abord|(?:las )?mas recientes primero"
+    r"|(?:as )?mais recentes primeiro)[ .!?]*$"
+)
 _CHOICE = compile_filled(
     r"¿?(?P<left>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) (?P<joint>or|oder|ou)"
     r" (?P<right>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) ?\?+"
