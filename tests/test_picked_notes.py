@@ -87,6 +87,9 @@ def test_question_about_the_latest_note_of_a_kind_needs_no_list(
         ("die letzten", None),
         ("was war in der letzten woche los", None),
         ("what is the first step", None),
+        ("what does the third one say about bees", ListPosition(3, "what does say about bees")),
+        ("what did Anna say about the last one we bought", None),
+        ("the first one I tried was too salty", None),
         ("qu'a-t-on fait la semaine dernière ?", None),
     ],
 )

@@ -51,7 +51,9 @@ _VERBS = (
 )
 _IN_QUESTION = lazy_pattern(
     rf"(?:(?:in|at|of|from|on|about|during|for) )?the (?P<english>{_WORD})"
-    r" (?:one|of (?:them|these|those)|note)"
+    # "The last one we bought" is no note of the list
+    r" (?:one|of (?:them|these|those)|note)(?=[ ?.!]*$|,| (?:say|mention|talk|tell|contain|have"
+    r"|cost|take|need|mean|cover|link|about)s?\b)"
     r"|(?:(?:in|bei|aus|auf|von|zu|an) (?:der|dem|das)|im|beim|vom|zum|zur|am)"
     rf" (?P<german>{_WORD})(?={_VERBS}[ ?.!]*$)"
     rf"|(?:dans|de|lors de|pour|sur|a) (?:la |le |l['’])(?P<french>{_WORD})(?=[ ?.!]*$)"
