@@ -78,6 +78,16 @@ def test_question_about_the_latest_note_of_a_kind_needs_no_list(
     assert "painted" not in said
 
 
+def test_title_above_a_note_that_is_called_otherwise_is_no_part_of_its_outline(
+    app: AppFixture, vault: Path
+) -> None:
+    text = "# Club\n\n## Decisions\n\nThe fair is in June.\n\n## Money\n\nThe fee is £25.\n"
+    write_notes(vault, {"Meetings/2026-11-08.md": f"---\ntype: meeting\n---\n{text}"})
+    said = answer_to(app, "what did we decide in the last meeting?")
+    assert "- Decisions: “The fair is in June.”" in said
+    assert "- Club" not in said
+
+
 @pytest.mark.parametrize(
     ("message", "position"),
     [

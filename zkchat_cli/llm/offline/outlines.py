@@ -25,6 +25,7 @@ MOST_HEADINGS_OF_SEVERAL = 3
 # Key lines of a note without headings
 MOST_LINES = 5
 LONGEST_LINE = 220
+_TITLE = lazy_pattern(r"(?m)^# (.+)$")
 _PROPERTY = lazy_pattern(r"\s*|---|[\w -]+:(?: .*)?|\s*- .*")
 
 
@@ -170,8 +171,12 @@ def _outline(note: Sequence[QuoteSource], most: int, phrases: NotePhrases) -> st
     if len(sections) <= 1:
         return format_quotes(summarize_excerpts(note, MOST_LINES))
     title = fold(note[0].title)
+    first = fold(_first_title(note))
     lines: list[str] = []
     for heading, parts in sections.items():
+        if fold(heading) == first and not any(part.text.strip() for part in parts):
+            # The title above a note that is called otherwise
+            continue
         name = "" if fold(heading) in ("", title) else plain_name(heading)
         if line := _section_line(name, parts):
             lines.append(f"- {line}")
@@ -179,6 +184,12 @@ def _outline(note: Sequence[QuoteSource], most: int, phrases: NotePhrases) -> st
     if left > 0 and most == MOST_HEADINGS:
         lines[most:] = [f"- {phrases.and_more_sections.format(count=left)}\n"]
     return "".join(lines[: most + 1] if most == MOST_HEADINGS else lines[:most])
+
+
+def _first_title(note: Sequence[QuoteSource]) -> str:
+    """The heading of the first level that a note begins with; empty without one."""
+    found = (_TITLE.search(excerpt.text) for excerpt in note)
+    return next((match[1].strip() for match in found if match), "")
 
 
 def _section_line(name: str, parts: Sequence[QuoteSource]) -> str:
