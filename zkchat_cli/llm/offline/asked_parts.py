@@ -25,29 +25,48 @@ _ASKS_FOR_EXCEPTION = lazy_pattern(
     rf"^\W*(?:who|whom|whose|which)\b(?:(?!\b{_SUBORDINATE}\b).)*\b(?:not|never|nobody|no|\w+n't)\b"
     rf"|^\W*(?:wer|wen|wem|welche[nmrs]?)\b(?:(?!\b{_SUBORDINATE}\b).)*\b(?:nicht|nie|kein\w*)\b"
     rf"|^\W*(?:qui|quel(?:le)?s?)\b(?:(?!\b{_SUBORDINATE}\b).)*\b(?:pas|jamais|aucune?)\b"
-    rf"|^\W*(?:quien(?:es)?|cual(?:es)?)\b(?:(?!\b{_SUBORDINATE}\b).)*\b(?:no|nunca|ningun\w*)\b"
+    rf"|^\W*(?:quien(?:es)?|cual(?:es)?)\b(?:(?!\b{_SUBORDINATE}\b).)*"
+    r"\b(?:no(?! \w+[ai]d[oa]s?\b)|nunca|ningun\w*)\b"
     rf"|^\W*(?:quem|qual|quais)\b(?:(?!\b{_SUBORDINATE}\b).)*\b(?:nao|nunca|nenhum\w*)\b"
 )
 """In folded text: "who did not come?", "welche Bücher habe ich nicht gelesen"."""
 _OWNER = lazy_pattern(r"\b(?P<owner>[^\W\d_]+)'s (?P<thing>[^\W\d_]+(?: [^\W\d_]+)?)")
-_OF = lazy_pattern(
-    r"^\W*(?:(?:what|which|who)(?: (?:is|are|was|were)|'s)? )?(?:the )?(?P<thing>\w+(?: \w+)?) of "
-    r"(?:(?:the|a|an|my|our|his|her|their|this) )?(?P<owner>\w+(?:'s)?(?: \w+)?)"
-    r"|^\W*(?:(?:was|wie|welche[rs]?)(?: (?:ist|sind|war|waren|lautet|lauten|heisst))? )?"
-    r"(?:(?:der|die|das) )?(?P<thing_de>\w+) (?:vom|von|des|der) "
-    r"(?:(?:dem|der|den|meine[rnm]?|unsere[rnm]?) )?(?P<owner_de>[\w-]+)"
-    r"|^\W*(?:cual(?:es)?|quel(?:le)?s?|qual|quais) (?:es|era|son|est|etait|sont|e|era|sao) "
-    r"(?:el |la |los |las |le |les |l'|o |a |os |as )?(?P<thing_romance>\w+(?: \w+)?) "
-    r"(?:del|de|du|des|d'|do|da|dos|das) (?:(?:la|los|las|el|l'|mi|mon|ma|meu|minha) ?)?"
-    r"(?P<owner_romance>\w+)"
+_OF = (
+    lazy_pattern(
+        r"^\W*(?:what|which|who)(?: (?:is|are|was|were)|'s) (?:the )?(?P<thing>\w+(?: \w+)?) of "
+        r"(?:(?:the|a|an|my|our|his|her|their|this) )?(?P<owner>\w+(?:'s)?(?: \w+)?)"
+    ),
+    lazy_pattern(
+        r"^\W*(?:the )?(?P<thing>\w+(?: \w+)?) of (?:(?:the|a|an|my|our|his|her|their|this) )?"
+        r"(?P<owner>[\w-]+(?:'s)?(?: [\w-]+){0,3})\W*$"
+    ),
+    lazy_pattern(
+        r"^\W*(?:was|wie|welche[rs]?) (?:ist|sind|war|waren|lautet|lauten|lautete|heisst|hiess) "
+        r"(?:der|die|das) (?P<thing>\w+) (?:vom|von|des|der) "
+        r"(?:(?:dem|der|den|meine[rnm]?|unsere[rnm]?) )?(?P<owner>[\w-]+)"
+    ),
+    lazy_pattern(
+        r"^\W*(?P<thing>\w+) (?:vom|von|des|der) (?:(?:dem|der|den|meine[rnm]?|unsere[rnm]?) )?"
+        r"(?P<owner>[\w-]+)\W*$"
+    ),
+    lazy_pattern(
+        r"^\W*(?:cual(?:es)?|quel(?:le)?s?|qual|quais) (?:es|era|son|est|etait|sont|e|era|sao) "
+        r"(?:el |la |los |las |le |les |l'|o |a |os |as )?(?P<thing>\w+(?: \w+)?) "
+        r"(?:del|de|du|des|d'|do|da|dos|das) (?:(?:la|los|las|el|l'|mi|mon|ma|meu|minha) ?)?"
+        r"(?P<owner>\w+)"
+    ),
 )
+"""What is asked for, and whose it is: "what is the password of the wifi", or alone "password of the
+wifi".
+"""
 _GENERIC = frozenset(
-    "name names number cost price score date day time year amount kind type list meaning purpose "
-    "use cause reason way rest part end beginning title author name namen nummer kosten preis "
-    "datum tag zeit jahr art sinn zweck grund ende anfang titel nom numero cout prix jour heure "
-    "annee sorte sens but raison fin debut titre auteur nombre numero costo precio fecha dia hora "
-    "ano tipo sentido objetivo razon final principio titulo autor nome custo preco data motivo "
-    "fim inicio".split()
+    "name names number cost price score percentage date day time year amount kind type list "
+    "meaning purpose term use cause reason way rest part end beginning title author name namen "
+    "nummer kosten preis datum tag zeit jahr art sinn zweck grund ende anfang titel nachname "
+    "vorname begriff prozentsatz endstand nom numero cout prix jour heure annee sorte sens but "
+    "raison fin debut titre auteur nombre numero costo precio fecha dia hora ano tipo sentido "
+    "objetivo razon final principio titulo autor apellido nombres porcentaje resultado nome custo "
+    "preco data motivo fim inicio".split()
 )
 """Words for what an answer says without naming it: the name of a dog is "Biscuit"."""
 _ALTERNATIVES = lazy_pattern(
@@ -100,13 +119,10 @@ def _owned_things(folded: str) -> Iterator[_OwnedThing]:
     for found in _OWNER.finditer(folded):
         if not is_stopword(found["owner"]):
             yield _OwnedThing(found["thing"], found["owner"])
-    of = _OF.search(folded)
-    if of is not None:
-        groups = of.groupdict()
-        thing = groups["thing"] or groups["thing_de"] or groups["thing_romance"]
-        owner = groups["owner"] or groups["owner_de"] or groups["owner_romance"]
-        if thing is not None and owner is not None:
-            yield _OwnedThing(thing, owner)
+    for pattern in _OF:
+        of = pattern.search(folded)
+        if of is not None:
+            yield _OwnedThing(of["thing"], of["owner"])
 
 
 def _is_apart(
