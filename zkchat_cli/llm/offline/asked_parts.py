@@ -56,9 +56,7 @@ _OF = (
         r"(?P<owner>\w+)"
     ),
 )
-"""What is asked for, and whose it is: "what is the password of the wifi", or alone "password of the
-wifi".
-"""
+"""A thing and its owner: "what is the password of the wifi", "password of the wifi"."""
 _GENERIC = frozenset(
     "name names number cost price score percentage date day time year amount kind type list "
     "meaning purpose term use cause reason way rest part end beginning title author name namen "
@@ -152,7 +150,7 @@ def _has_any(words: Set[str], wanted: Set[str]) -> bool:
 
 
 def unknown_alternative(question: str, vocabulary: PassageVocabulary) -> str | None:
-    """The side of a choice ("curl or httpie") of which no passage has a word."""
+    """The unknown side of a choice ("curl or httpie"): no passage has a word of it."""
     found: re.Match[str] | None = _ALTERNATIVES.search(fold(question))
     if found is None:
         return None

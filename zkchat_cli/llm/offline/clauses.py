@@ -73,22 +73,34 @@ def read_clause(text: str) -> dict[str, object] | None:
     if living:
         group = next(name for name, value in living.groupdict().items() if value)
         return {"maker": text[living.start(group) : living.end(group)]}
-    has_marks = "#" in text or "[[" in text
-    dated = None if has_marks else read_dates(text)
-    # "I finished in October"
-    if dated and (of_date := read_state(dated.rest)) and is_known_state(of_date.value):
-        fields: dict[str, object] = {"state": of_date.value, "is_negated": of_date.is_negated}
-        return {**fields, "dates": dated.words}
-    # "there were in May with Ana"
-    of_rest = read_clause(dated.rest) if dated and dated.rest else None
-    if dated and of_rest is not None:
-        return {**of_rest, "dates": dated.words}
-    state = None if has_marks or has_date(text) else read_state(text)
+    if "#" in text or "[[" in text:
+        return _read_restriction(text)
+    of_time = _read_dated_clause(text)
+    return of_time if of_time is not None else _read_undated_clause(text)
+
+
+def _read_undated_clause(text: str) -> dict[str, object] | None:
+    """The state that a clause says, or else its restriction."""
+    state = None if has_date(text) else read_state(text)
     if state and not state.value:
         return None if state.is_negated else {}
     if state and (is_known_state(state.value) or _BEING.match(bare_text(text))):
         return {"state": state.value, "is_negated": state.is_negated}
     return _read_restriction(text)
+
+
+def _read_dated_clause(text: str) -> dict[str, object] | None:
+    """The state or the restriction and the time that a clause says; None without both."""
+    dated = read_dates(text)
+    if not dated:
+        return None
+    # "I finished in October"
+    state = read_state(dated.rest)
+    if state and is_known_state(state.value):
+        return {"state": state.value, "is_negated": state.is_negated, "dates": dated.words}
+    # "there were in May with Ana"
+    of_rest = read_clause(dated.rest) if dated.rest else None
+    return None if of_rest is None else {**of_rest, "dates": dated.words}
 
 
 def _read_restriction(text: str) -> dict[str, object] | None:

@@ -66,8 +66,8 @@ WITHIN_A_LANGUAGE = SignalWeights(
     least_similarity=0.35,
 )
 
-# From this probability on, English passages are an answer to an English question, and others where
-# only the second model can compare, whose cosines are lower
+# From this probability on, English passages are an answer to an English question. The second model,
+# which compares others, has lower cosines
 LEAST_SURE = 0.70
 LEAST_SURE_BY_SECOND_MODEL = 0.40
 

@@ -138,18 +138,22 @@ def _survey(request: NoteRequest, turn: AskedTurn) -> _Survey:
         return _Survey(first, None, turn)
     rest = rest.after_calls()
     kind = _find_kind(names, made) if request.noun or subject else None
-    if kind is None and request.measure and is_activity(request.noun):
-        # "total km of my runs", where lines say "ran 5 km"
-        of_activity = request._replace(noun="", activity=request.noun, may_be_lookup=False)
-        return _Survey((), of_activity, rest)
     if kind is None and (request.noun or subject):
-        return _Survey((), request if subject else None, rest)
+        return _Survey((), _without_kind(request, subject), rest)
     about = "" if subject else request.about
     wanted = _with_kind(request._replace(noun="", about=about, may_be_lookup=False), kind)
     named = _survey_names(wanted, kind, rest)
     if named.request is None:
         return named
     return _survey_state(named.request, kind, made, named.turn)
+
+
+def _without_kind(request: NoteRequest, subject: str) -> NoteRequest | None:
+    """The request where the vault has no such kind of notes; None if it cannot be answered."""
+    if request.measure and is_activity(request.noun):
+        # "total km of my runs", where lines say "ran 5 km"
+        return request._replace(noun="", activity=request.noun, may_be_lookup=False)
+    return request if subject else None
 
 
 def _survey_names(request: NoteRequest, kind: NoteKind | None, turn: AskedTurn) -> _Survey:

@@ -347,24 +347,34 @@ def _confidence_by_meaning(
         worth=best.value,
     )
     language = words.language_of(words.terms(question.text))
-    least = MIN_SIMILARITY if language == ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
     words_of_note = _words_of_note(best.excerpt.path, ranked)
     probability = signals.probability()
-    is_english = language == ENGLISH and are_english(each.quote.excerpt for each in ranked)
-    least_sure = LEAST_SURE if is_english else LEAST_SURE_BY_SECOND_MODEL
     may_be_answer = not is_named_elsewhere(question, words_of_note, vocabulary, language)
-    covered = max(each.covered for each in ranked)
     return Confidence(
-        is_answer=may_be_answer and probability >= least_sure,
+        is_answer=may_be_answer and probability >= _least_sure(language, ranked),
         is_close=may_be_answer and probability >= WITHIN_A_LANGUAGE.least_probability,
-        matches=similarity.best >= least
-        or covered >= MIN_COVERED
-        or max(each.named for each in ranked) >= MIN_NAMED,
+        matches=_matches(language, ranked, similarity),
         missing=missing.word if missing is not None else None,
         known=known,
         signals=signals,
         is_clearly_missing=is_clearly_foreign(missing, question, _with_names(best), similarities),
     )
+
+
+def _least_sure(language: str, ranked: Iterable[_ValuedQuote]) -> float:
+    """The probability from which on passages answer a question in this language for sure."""
+    is_english = language == ENGLISH and are_english(each.quote.excerpt for each in ranked)
+    return LEAST_SURE if is_english else LEAST_SURE_BY_SECOND_MODEL
+
+
+def _matches(language: str, ranked: Sequence[_ValuedQuote], similarity: QuestionSimilarity) -> bool:
+    """Whether anything is about the question: a passage near to it or with much of it, or a note
+    with nearly all of it in its names.
+    """
+    least = MIN_SIMILARITY if language == ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
+    if similarity.best >= least or max(each.covered for each in ranked) >= MIN_COVERED:
+        return True
+    return max(each.named for each in ranked) >= MIN_NAMED
 
 
 def _words_of_note(path: str, ranked: Iterable[_ValuedQuote]) -> frozenset[str]:
