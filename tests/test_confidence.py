@@ -185,6 +185,7 @@ def test_a_name_or_number_of_the_question_must_be_in_the_note_that_answers(
         "nora's shoe size",
         "what is the dose of mum's tablet",
         "password of the portal",
+        "size of dr. pell's shoes",
         "Passwort vom Portal",
         "wie lautet das Passwort vom Portal",
         "cuál es la contraseña del portal",

@@ -38,7 +38,7 @@ _OF = (
     ),
     lazy_pattern(
         r"^\W*(?:the )?(?P<thing>\w+(?: \w+)?) of (?:(?:the|a|an|my|our|his|her|their|this) )?"
-        r"(?P<owner>[\w-]+(?:'s)?(?: [\w-]+){0,3})\W*$"
+        r"(?P<owner>[\w.'-]+(?: [\w.'-]+){0,3})\W*$"
     ),
     lazy_pattern(
         r"^\W*(?:was|wie|welche[rs]?) (?:ist|sind|war|waren|lautet|lauten|lautete|heisst|hiess) "
