@@ -252,6 +252,13 @@ def test_the_beginning_of_an_answer_claims_as_much_as_is_known(
     assert answer.text.startswith(f"{beginning}\n\n")
 
 
+def test_a_year_is_never_told_to_be_nowhere_because_notes_of_it_need_not_say_it() -> None:
+    question = analyze_question([prompt_message("user", "kiln backlog of May 2024")], 0)
+    source = QuoteSource(1, "Kiln.md", "Pottery", None, "The backlog of the kiln is 40 plates.")
+    answer = quote_answer(question, [source], similarities=lambda _, texts: [0.9] * len(texts))
+    assert answer.text.startswith("Not sure; the nearest I found:")
+
+
 def test_a_short_question_clearly_nearer_without_a_word_is_not_answered() -> None:
     def similar(_: str, texts: Sequence[str]) -> list[float]:
         return [0.8 if "failover" in text else 0.9 for text in texts]

@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from zkchat_cli.llm.offline.asked_parts import is_year
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
 from zkchat_cli.llm.offline.confidence import MOST_NAMED_WORDS
 from zkchat_cli.llm.offline.named_words import as_written, is_name, is_noun, phrases_of
@@ -215,10 +216,12 @@ def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: Answe
         return phrases.close
     missing = ranked.confidence.missing
     is_short = len(question.subject) <= MOST_NAMED_WORDS
-    if missing is None or not (is_short or is_name(missing, question.text)):
+    # Notes of a year need not say it
+    if missing is None or is_year(missing):
         return phrases.not_sure
+    may_be_named = is_short or is_name(missing, question.text)
     # Two characters may be parts of two words
-    if cjk_characters(missing) or _is_in_other_language(question, ranked):
+    if cjk_characters(missing) or not may_be_named or _is_in_other_language(question, ranked):
         return phrases.not_sure
     language = language_of_question(question.asked)
     if not is_noun(missing, question.text, language):

@@ -84,6 +84,11 @@ class _OwnedThing(NamedTuple):
     owner: str
 
 
+def is_year(word: str) -> bool:
+    """Whether a word may be a year of these days."""
+    return _YEAR.fullmatch(word) is not None
+
+
 def lacks_asked_parts(
     question: str,
     leading: Sequence[RankedQuote],

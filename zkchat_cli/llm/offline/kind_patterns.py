@@ -223,7 +223,12 @@ _OPEN_TASKS = (
     r" (?:for|of|in|from|von|vom|fur|zum|zur|im|de|du|pour|dans|del|para|en|do|da|na|no|em)"
     r" (?:(?:{the}) |l['’])*(?P<about>[^\W\d][\w-]*(?: [\w-]+)?)"
 )
-TASKS_OF = family("list", "task to-do todo aufgabe tach tarea tarefa", _OPEN_TASKS)
+_OPEN_TASKS_OF = (
+    r"(?:(?:{show}|{all}|{the}) )*(?P<known_state>open|undone|unfinished|offene?n?|done|finished"
+    rf"|erledigten?) {_TASKS} (?:of|from|von|vom) (?:{{the}} )*"
+    r"(?P<about>[^\W\d][\w-]*(?: [\w-]+)?)"
+)
+TASKS_OF = family("list", "task to-do todo aufgabe tach tarea tarefa", _OPEN_TASKS, _OPEN_TASKS_OF)
 TO_DO = family(
     "list",
     "task to-do todo to aufgabe tach tarea tarefa do left muss qu que reste was o faire open what",

@@ -57,6 +57,8 @@ _INSTRUCTION = compile_filled(
     r"|what (?:do|does|did) (?:my|the|our) notes? (?:say|tell(?: me)?|have|know) (?:about|on)"
     rf"|what {_WROTE} (?:about|on|regarding)"
     r"|(?:list|show|display)(?: me| us)?(?= (?:{all}|{the}) )|(?:show|give|get|find) me"
+    r"|(?:compare|contrast|vergleiche?|comparez?|compara)(?= (?:{all}|{the}) )"
+    r"|(?:a |the )?(?:timeline|time line|chronology) of"
     r"|zeige?(?: mir| uns)?(?= (?:{all}|{the}) )"
     r"|(?:erklare?|beschreibe?|erlautere?)(?: mir| uns)?|erzahle?(?: mir)? (?:et?was )?(?:uber|von)"
     r"|was (?:sagen|wissen|steht in) meine[n]? notizen (?:uber|zu)|was weiss ich (?:uber|von)"

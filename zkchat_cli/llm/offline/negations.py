@@ -68,6 +68,11 @@ _EXCEPTING = lazy_pattern(
     r"\b(?:have|has|haben|hat|tienen|tiene|tem|with|mit|but|aber|mais|pero|mas|are|is|were|sind|ist|sont|est|son|es|sao|e)\b"
 )
 _VERB_AT_END = lazy_pattern(r" (?:sind|ist|haben|hat|werden|wurden)$")
+# "no tags and are in inbox": where the notes are
+_PLACE = lazy_pattern(
+    r"(?:^| )(?:(?:and|und|et|y|e) )?(?:(?:are|is|sind|ist|sont|est|estan|estao) )?"
+    r"(?P<place>(?:in|im|dans|en|em|no|na) (?:(?:the|der|dem|le|la|el|o|a) )?[^\s,]+)$"
+)
 _BARE_NEGATIONS = ("not", "nicht", "nao", "no", "pas")
 _HAVING = lazy_pattern(
     r"(?:have|has|had|haben|hat|tienen|tiene|tem|tengan|with|mit|con|com|avec) |(?:ont|a) d"
@@ -96,6 +101,7 @@ def split_negation(text: str) -> Negation | None:
     rest = _VERB_AT_END.sub("", text[mark.end() :])
     if mark["verb"]:
         rest = f"{mark['verb']} {rest}"
+    rest, where = _split_place(rest)
     fields = read_negated(rest.strip())
     # "that do not need a key" says more than what notes have
     written = bare[mark.start() : mark.end()]
@@ -103,7 +109,16 @@ def split_negation(text: str) -> Negation | None:
     is_bare = is_bare or mark["verb"] == "ont"
     if "lacks" in fields and is_bare and not _HAVING.match(bare_text(rest.strip())):
         return None
-    return Negation(text[: mark.start()].strip(" ,"), fields)
+    before = text[: mark.start()].strip(" ,")
+    return Negation(f"{before} {where}".strip(), fields)
+
+
+def _split_place(text: str) -> tuple[str, str]:
+    """What is negated, and where the notes are: "tags" and "in inbox"."""
+    place = _PLACE.search(bare_text(text))
+    if place is None:
+        return text, ""
+    return text[: place.start()], text[place.start("place") :]
 
 
 def read_negated(text: str) -> dict[str, object]:

@@ -211,8 +211,18 @@ def _lacks_subject(pattern: RequestPattern, fields: Mapping[str, object]) -> boo
     """Whether what a request is about is only a pronoun or a negation."""
     if any(_PRONOUN.fullmatch(bare_text(str(fields.get(name, "")))) for name in _SUBJECTS):
         return True
+    if pattern.kind == "compare" and _is_date_alone(fields, "left") != _is_date_alone(
+        fields, "right"
+    ):
+        # "the backlog in March and May" has one subject
+        return True
     is_definition = pattern.kind == "definition"
     return is_definition and bool(_NEGATION.match(bare_text(str(fields["about"]))))
+
+
+def _is_date_alone(fields: Mapping[str, object], name: str) -> bool:
+    dated = read_dates(str(fields.get(name, "")))
+    return dated is not None and not dated.rest
 
 
 def _read_scopes(pattern: RequestPattern, groups: Mapping[str, str]) -> dict[str, object]:
