@@ -94,6 +94,21 @@ def test_idiom_is_no_comparison(message: str) -> None:
     assert parse_request(message).kind == "lookup"
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "show all open tasks in my notes",
+        "offene Aufgaben in meinen Notizen",
+        "tâches ouvertes dans mes notes",
+        "tareas pendientes en mis notas",
+        "tarefas abertas nas minhas notas",
+    ],
+)
+def test_ones_own_notes_are_all_notes(message: str) -> None:
+    request = parse_request(message)
+    assert (request.what, request.about, request.folder) == ("open tasks", "", "")
+
+
 @pytest.mark.parametrize("message", ["cuánto cuesta la bicicleta", "quanto custa o aluguel?"])
 def test_common_word_is_no_slip_of_the_fingers(message: str) -> None:
     assert parse_request(message).kind == "lookup"

@@ -221,7 +221,8 @@ _OPEN_TASKS = (
     rf"(?:(?:{{show}}|{{all}}|{{the}}) )*{_TASKS} (?P<known_state>open|undone|left|offen|ouvertes?"
     r"|restantes?|pendientes?|abertas?|pendentes?|done|erledigt|hechas?|feitas?|terminees?)"
     r" (?:for|of|in|from|von|vom|fur|zum|zur|im|de|du|pour|dans|del|para|en|do|da|na|no|em)"
-    r" (?:(?:{the}) |l['’])*(?P<about>[^\W\d][\w-]*(?: [\w-]+)?)"
+    r" (?:(?:{the}) |l['’])*(?!(?:\w+ )?(?:notes|notas|notizen)$)"
+    r"(?P<about>[^\W\d][\w-]*(?: [\w-]+)?)"
 )
 _OPEN_TASKS_OF = (
     r"(?:(?:{show}|{all}|{the}) )*(?P<known_state>open|undone|unfinished|offene?n?|done|finished"

@@ -136,6 +136,13 @@ _SCOPE_END = compile_filled(
 )
 _ELISION = lazy_pattern(r"(?:d|l|qu)['’] ?")
 _LINK = lazy_pattern(r"\[\[([^\[\]]+)\]\]")
+# "in my notes", where "notes" was taken away: that is all of them
+_ALL_MINE = lazy_pattern(
+    r"(?:in|inside|from|of|in all|dans|en|em|de|aus|von)(?: (?:all|allen|toutes|todas|tod[ao]s))? ?"
+    r"(?:(?:of )?(?:my|our|meinen|unseren|mes|nos|mis|nuestras|(?:as )?minhas|(?:as )?nossas))"
+    r"(?: (?:vault|notes|notizen|notas))?",
+    re.IGNORECASE,
+)
 _SINGLE_FOLDER = lazy_pattern(
     r"(?:that are |are )?(?:in|im|dans|en|em|inside|under) (?:the )?(?P<value>[^\W\d][\w-]*(?:"
     r" [A-ZÀ-Ý][\w-]*)*)"
@@ -213,6 +220,8 @@ def _read_property(text: str) -> str:
 
 def _take_single_folder(text: str, found: dict[str, object]) -> str:
     """Take "in Projects" for a folder; empty then, else the text."""
+    if _ALL_MINE.fullmatch(text):
+        return ""
     single = _SINGLE_FOLDER.fullmatch(text)
     if single is None or "folder" in found or find_period_words(text):
         return text
