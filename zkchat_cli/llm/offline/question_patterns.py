@@ -391,7 +391,7 @@ UNABLE = (
         r"quel temps (?:fait|fera).*|(?:quelle est )?la meteo.*",
         r"(?:que|como esta el|como esta o) (?:tiempo|tempo|clima)(?: .+)?",
         r"(?:search|browse|look up|check)(?: on)? (?:the )?(?:web|internet|online|google)"
-        r"(?: (?:for|about))? (?P<scope>.+)|google (?P<scope2>.+)",
+        r"(?: (?:for|about))? (?P<scope>.+)|google (?!(?:{google_product})\b)(?P<scope2>.+)",
         r"(?:suche?|such) (?:im (?:internet|web|netz)) nach (?P<scope>.+)",
         r"(?:cherche|busca|busque|procure|pesquise) (?:sur internet|en internet|na internet)"
         r" (?P<scope>.+)",

@@ -65,6 +65,10 @@ SLOTS = {
     "named_property": "type|status|state|rating|priority|author|type|category|genre|year|stage|mood"
     "|prioritat|autorin|autor|typ|art|kategorie|jahr|bewertung|statut|etat|priorite|auteur"
     "|categorie|annee|genre|estado|prioridad|prioridade|tipo|categoria|ano|nota|genero",
+    # "google drive limit" names a product, "google best boots" asks for a search
+    "google_product": "ads|analytics|apps?|calendar|chrome|cloud|contacts|docs?|drive|earth|fonts?"
+    "|forms?|home|keep|mail|maps|meet|photos|pixel|play|scholar|sheets?|slides|takeout|tasks"
+    "|translate|voice|wallet|workspace",
     "number": r"\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|twenty|eins?|zwei|drei"
     "|vier|funf|sechs|sieben|acht|neun|zehn|zwanzig|deux|trois|quatre|cinq|sept|huit|neuf|dix|dos"
     "|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|dois|duas|quatro|sete|oito|nove|dez",
