@@ -74,7 +74,7 @@ _ALTERNATIVES = lazy_pattern(
     r"|em relacao a) (?:the |der |die |das |le |la |les |el |los |las |o |a |os |as )?"
     r"(?P<second>[\w'.+#-]+(?: [\w'.+#-]+)??)"
     r"(?=\W*$|[,:?!]| (?:which|what|who|is|are|for|to|in|at|when|wer|was|welche[rs]?|fur|zum|zu|im"
-    r"|wenn|pour|quel(?:le)?|para|pour|cual|que|qual)\b)"
+    r"|wenn|pour|quel(?:le)?|para|cual|que|qual)\b)"
 )
 """Two sides at the beginning of a question: "curl or httpie for sending json"."""
 
@@ -85,7 +85,7 @@ class _OwnedThing(NamedTuple):
 
 
 def is_year(word: str) -> bool:
-    """Whether a word may be a year of these days."""
+    """Whether a word is a year from 1900 to 2099."""
     return _YEAR.fullmatch(word) is not None
 
 

@@ -40,7 +40,7 @@ USUAL_LEAD = 0.05
 
 
 class SignalWeights(NamedTuple):
-    """What the signals are worth where one model compares. From `least_probability` on, passages
+    """What the signals are worth where one model compares. From `least_close` on, passages
     are close to an answer; a passage with less than `least_similarity` needs a rare word of the
     question to be about it.
     """
@@ -51,7 +51,7 @@ class SignalWeights(NamedTuple):
     lead: float
     least_loss: float
     worth: float
-    least_probability: float
+    least_close: float
     least_similarity: float
 
 
@@ -62,7 +62,7 @@ WITHIN_A_LANGUAGE = SignalWeights(
     lead=6.31,
     least_loss=1.83,
     worth=4.22,
-    least_probability=0.40,
+    least_close=0.40,
     least_similarity=0.35,
 )
 

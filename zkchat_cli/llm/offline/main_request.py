@@ -43,8 +43,9 @@ _CLEAR = ("list", "count", "table", "links", "outline", "compare")
 
 
 def main_request(message: str) -> str:
-    """The sentence of a message that is its request; the whole message if several may be, or"
-    " none."""
+    """The sentence of a message that is its request; the whole message if none or several may
+    be.
+    """
     if len(message) > LONGEST_MESSAGE or "[[" in message:
         return message
     sentences = _SENTENCE_END.split(" ".join(message.split()))

@@ -1,6 +1,5 @@
 """Answers to "the second one", "open it" and "what did we decide in the last one?": about one of
-the
-notes that were listed before.
+the notes that were listed before.
 """
 
 from collections.abc import Mapping, Sequence

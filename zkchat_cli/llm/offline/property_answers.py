@@ -1,6 +1,5 @@
 """Answers to questions for a property of a note that they name: "when is Helga's birthday?" where
-the
-note has `geburtstag: 1951-12-03`. Pure.
+the note has `geburtstag: 1951-12-03`. Pure.
 """
 
 from collections.abc import Sequence

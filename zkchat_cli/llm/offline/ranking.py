@@ -352,7 +352,7 @@ def _confidence_by_meaning(
     may_be_answer = not is_named_elsewhere(question, words_of_note, vocabulary, language)
     return Confidence(
         is_answer=may_be_answer and probability >= _least_sure(language, ranked),
-        is_close=may_be_answer and probability >= WITHIN_A_LANGUAGE.least_probability,
+        is_close=may_be_answer and probability >= WITHIN_A_LANGUAGE.least_close,
         matches=_matches(language, ranked, similarity),
         missing=missing.word if missing is not None else None,
         known=known,

@@ -173,8 +173,10 @@ def _look_up(
     if not turn.documents:
         found = read_excerpts(turn.results)
         phrases = phrases_for(question.asked, (excerpt.text for excerpt in found))
-        of_property = answer_with_property(question.asked, found, phrases)
-        if of_property is not None and not question.is_follow_up:
+        of_property: OfflineAnswer | None = None
+        if not question.is_follow_up:
+            of_property = answer_with_property(question.asked, found, phrases)
+        if of_property is not None:
             return of_property
         refined = refine(asked, question, found, similarities)
         if refined is not None:
