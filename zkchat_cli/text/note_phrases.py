@@ -26,6 +26,7 @@ class NotePhrases(NamedTuple):
     having: str
     lacking: str
     untagged: str
+    titled: str
     in_folder: str
     linking_to: str
     not_about: str
@@ -102,6 +103,7 @@ NOTE_PHRASES = {
         having="with {value}",
         lacking="without {value}",
         untagged="without tags",
+        titled="with {value} in the title",
         in_folder="in {value}/",
         linking_to="that link to {value}",
         not_about="not about {value}",
@@ -160,6 +162,7 @@ NOTE_PHRASES = {
         having="mit {value}",
         lacking="ohne {value}",
         untagged="ohne Schlagwörter",
+        titled="mit {value} im Titel",
         in_folder="in {value}/",
         linking_to="mit einem Link zu {value}",
         not_about="nicht über {value}",
@@ -218,6 +221,7 @@ NOTE_PHRASES = {
         having="avec {value}",
         lacking="sans {value}",
         untagged="sans étiquette",
+        titled="avec {value} dans le titre",
         in_folder="dans {value}/",
         linking_to="avec un lien vers {value}",
         not_about="pas sur {value}",
@@ -276,6 +280,7 @@ NOTE_PHRASES = {
         having="con {value}",
         lacking="sin {value}",
         untagged="sin etiquetas",
+        titled="con {value} en el título",
         in_folder="en {value}/",
         linking_to="con un enlace a {value}",
         not_about="no sobre {value}",
@@ -334,6 +339,7 @@ NOTE_PHRASES = {
         having="com {value}",
         lacking="sem {value}",
         untagged="sem etiquetas",
+        titled="com {value} no título",
         in_folder="em {value}/",
         linking_to="com um link para {value}",
         not_about="não sobre {value}",

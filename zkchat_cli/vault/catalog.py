@@ -10,6 +10,7 @@ from typing import NamedTuple
 from zkchat_cli.errors import VaultError
 from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.dates import Period, find_period
+from zkchat_cli.text.note_titles import kinds_named_by
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
@@ -23,6 +24,8 @@ LEAST_SIMILARITY = 0.4
 LONGEST_COMPARED = 200
 # A word, or several in quotation marks, that notes must not have
 _EXCLUDED = lazy_pattern(r'(?<!\S)-(?:"([^"]+)"|(\w\S*))')
+# "title:machine" or "title:meeting|sitzung": the title names the kind of the note
+_TITLED = lazy_pattern(r"(?<!\S)title:(\S+)")
 
 
 class NoteSelection(NamedTuple):
@@ -37,7 +40,8 @@ class NoteSelection(NamedTuple):
     tag: str = ""
     since: str = ""
     until: str = ""
-    # Words that a part of the note, or its names, must have, in any form: "roof -tiles"
+    # Words that a part of the note, or its names, must have, in any form: "roof -tiles". With
+    # "title:machine", only notes with titles such as "Machine - nas"
     about: str = ""
     # "status: open", or only the name of a property; "status: open | lent" allows either,
     # and "type: book; -status: read" wants both
@@ -114,8 +118,11 @@ class NoteCatalog:
     def _with_words(self, written: str, notes: Sequence[NoteEntry]) -> list[NoteEntry]:
         """Those of the notes that are about something, and not about what has a minus."""
         excluded = [quoted or word for quoted, word in _EXCLUDED.findall(written)]
-        wanted = _EXCLUDED.sub(" ", written).strip()
+        kinds = {fold(kind) for each in _TITLED.findall(written) for kind in each.split("|")}
+        wanted = _TITLED.sub(" ", _EXCLUDED.sub(" ", written)).strip()
         found = self._about(wanted, notes) if wanted else list(notes)
+        if kinds:
+            found = [note for note in found if not kinds.isdisjoint(_kinds_of(note))]
         for each in excluded:
             others = {note.path for note in self._about(each, found)}
             found = [note for note in found if note.path not in others]
@@ -230,6 +237,11 @@ class NoteCatalog:
         known = self.tags()
         if tag and not _has_nested(tag, map(fold, known)):
             raise _unknown_name("tag", written, known)
+
+
+def _kinds_of(note: NoteEntry) -> frozenset[str]:
+    """The kinds that the title and the name of a note say."""
+    return kinds_named_by(note.title) | kinds_named_by(PurePosixPath(note.path).stem)
 
 
 def _has_nested(tag: str, known: Iterable[str]) -> bool:

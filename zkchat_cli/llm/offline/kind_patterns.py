@@ -86,12 +86,15 @@ KINDS = family(
     rf"{_NOUN} (?P<when>{_TIME}.*)",
     may_be_lookup=True,
 )
+# "Show machines", but also "show examples"
+SHOWN = family("list", TRIGGERS, rf"{{show}} (?:{{the}} )*{_PLURAL}", may_be_lookup=True)
 # One note: "my last journal entry", "la note la plus récente"
-_ONE = (
+_OPENED = (
     r"(?:(?:{show}|open|read|offne|lies|ouvre|lis|abre|lee|abra|leia"
     r"|(?:what|which) (?:is|was)|what['’]s|(?:was|welche[rs]?) (?:ist|war)|quelle? (?:est|etait)"
-    r"|cual (?:es|fue)|qual (?:e|foi)) )?(?:(?:{the}) ?)*"
+    r"|cual (?:es|fue)|qual (?:e|foi)) )?"
 )
+_ONE = rf"{_OPENED}(?:(?:{{the}}) ?)*"
 _ENTRY = (
     r"(?:(?P<noun>(?:tagebuch|journal)[- ]?eintrag|(?:entree|entrada|nota|note)"
     r" (?:de |du |del |do |d['’]|no |en (?:el |mi )?|dans (?:le |mon )?)?"
@@ -100,6 +103,9 @@ _ENTRY = (
     r"(?: (?:entry|note|page|eintrag|notiz))?)"
 )
 _NEXT_TO = r"(?:[ ,]+(?P<clause>(?:with|mit|avec|con|com|about|uber|sur|sobre|in|\#).*))?"
+# "The last week" is no note
+_TIMES = r"(?:days?|weeks?|months?|years?|tagen?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois"
+_TIMES += r"|annees?|dias?|semanas?|mes(?:es)?|anos?|one|time|mal|fois|vez|moment|minute)"
 LATEST = family(
     "list",
     "newest latest most last recent oldest earliest neu letzt jungst alt derni recent plus ultim"
@@ -108,9 +114,15 @@ LATEST = family(
     rf"{_ONE}{_ENTRY} (?:la |le |el |o |a )?{_ORDER}{_NEXT_TO}",
     may_be_lookup=True,
 )
+LATEST_NAMED = family(
+    "list",
+    " ".join(LATEST.triggers),
+    # "Last invoice" alone is searched
+    rf"{_OPENED}(?:(?:{{the}}) ?)+{_ORDER} (?!{_TIMES}\b)(?P<noun>[^\W\d][\w-]+){_NEXT_TO}",
+    rf"{_OPENED}(?:(?:{{the}}) ?)+(?P<noun>[^\W\d][\w-]+) (?:la |le |el |o |a )?{_ORDER}{_NEXT_TO}",
+    may_be_lookup=True,
+)
 # What the newest note of a kind says: "what did we decide in the last meeting?"
-_TIMES = r"(?:days?|weeks?|months?|years?|tagen?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois"
-_TIMES += r"|annees?|dias?|semanas?|mes(?:es)?|anos?|one|time|mal|fois|vez|moment|minute)"
 _ASKING = (
     r"(?:what|who|which|why|how|where|was|wer|warum|wie|wo|qu['’]|que|quoi|qui|ou|pourquoi|comment"
     r"|quien|quienes|como|donde|o que|quem|onde)"

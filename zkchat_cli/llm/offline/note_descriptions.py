@@ -21,7 +21,7 @@ def list_arguments(request: NoteRequest) -> dict[str, Any]:
         "tag": request.tag,
         "since": request.dates,
         "until": request.dates,
-        "about": _words_with_excluded(request),
+        "about": _words_of_notes(request),
         "property": request.property,
         "links_to": request.note or _excluded_link(request),
         "show": ORPHANS if request.is_orphan else "",
@@ -35,12 +35,16 @@ def list_arguments(request: NoteRequest) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value}
 
 
-def _words_with_excluded(request: NoteRequest) -> str:
-    """The subject of a request, and with a minus what the notes are not about."""
+def _words_of_notes(request: NoteRequest) -> str:
+    """The subject of a request, with a minus what the notes are not about, and the kind that their
+    titles say.
+    """
     excluded = request.excluded.replace('"', "")
     if " " in excluded:
         excluded = f'"{excluded}"'
-    return f"{request.about} -{excluded}".strip() if excluded else request.about
+    titled = f"title:{request.title}" if request.title else ""
+    wanted = (request.about, f"-{excluded}" if excluded else "", titled)
+    return " ".join(filter(None, wanted))
 
 
 def _excluded_link(request: NoteRequest) -> str:
@@ -69,6 +73,9 @@ def list_command(request: NoteRequest) -> str:
 def describe_notes(request: NoteRequest, phrases: NotePhrases) -> str:
     """What notes are wanted, as the rest of "12 notes": "about bees with #garden"."""
     parts: list[str] = []
+    if request.title:
+        kinds = plain_name(request.title).replace("|", " | ")
+        parts.append(phrases.titled.format(value=kinds))
     if request.about:
         parts.append(phrases.about.format(value=plain_name(request.about)))
     parts += [_describe_tag(tag, phrases) for tag in request.tag.split()]

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.llm.offline.amount_units import is_activity
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
-from zkchat_cli.llm.offline.kind_names import JOURNAL, KINDS
 from zkchat_cli.llm.offline.note_descriptions import list_arguments
-from zkchat_cli.llm.offline.note_lists import KIND_PROPERTIES
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.note_states import (
     NamedState,
@@ -28,21 +26,18 @@ from zkchat_cli.llm.offline.property_survey import (
 from zkchat_cli.llm.offline.quotes import comparable_words
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, RequestHandler
 from zkchat_cli.llm.offline.request_slots import bare_text
+from zkchat_cli.llm.offline.vault_kinds import (
+    MOST_SAMPLED,
+    NoteKind,
+    find_kind,
+    kind_calls,
+    names_of_kind,
+)
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
 
-# Notes of a kind that are looked at to see what properties and values the vault has
-MOST_SAMPLED = 100
-# Notes with a tag or in a folder, so that it is a kind of note
-FEWEST_OF_A_KIND = 2
-SHORTEST_NOUN = 3
-_PLURAL_ENDS = ("s", "es", "n", "en", "e")
-# Names of a kind that are looked up in texts, too
-MOST_NAMES = 7
-# Letters that forms of a word in two languages have in common: "reuniões" and "réunion"
-LENGTH_OF_ROOT = 4
 LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE)
 # Properties that say how far something is
 STATE_PROPERTIES = frozenset(
@@ -52,14 +47,6 @@ STATE_PROPERTIES = frozenset(
 _OR = lazy_pattern(r" (?:or|oder|ou|o|u) ")
 # States that are nouns, too
 _STATES_ALONE = same_words("draft") | same_words("drafts")
-_IN_JOURNAL = ("journal", "diar", "tagebuch", "daily")
-
-
-class NoteKind(NamedTuple):
-    """What the notes of a kind have in common: a field of a request, and its value."""
-
-    field: str
-    value: str
 
 
 def needs_vault(request: NoteRequest) -> bool:
@@ -130,14 +117,14 @@ def _survey(request: NoteRequest, turn: AskedTurn) -> _Survey:
     if _is_state_alone(request):
         request = request._replace(state=request.about, about="")
     subject = "" if request.noun else _subject_as_noun(request)
-    names = _names_of_kind(request.noun or subject)
-    first = _first_calls(names)
+    names = names_of_kind(request.noun or subject)
+    first = kind_calls(names)
     rest = turn
     made = turn.calls_of(LIST_TOOL)[: len(first)]
     if len(made) < len(first):
         return _Survey(first, None, turn)
     rest = rest.after_calls()
-    kind = _find_kind(names, made) if request.noun or subject else None
+    kind = find_kind(names, made) if request.noun or subject else None
     if kind is None and (request.noun or subject):
         return _Survey((), _without_kind(request, subject), rest)
     about = "" if subject else request.about
@@ -183,38 +170,6 @@ def _survey_state(
     return _Survey((), _in_words_of_vault(wanted, made, sampled[0]), rest)
 
 
-def _names_of_kind(noun: str) -> tuple[str, ...]:
-    """A noun, and the words of all languages for the same kind of notes: singulars that are
-    like it, then English ones first.
-    """
-    bare = bare_text(noun)
-    if any(word in bare for word in _IN_JOURNAL):
-        return JOURNAL
-    names = [bare]
-    for kind in KINDS:
-        if bare in kind:
-            names += sorted(kind, key=lambda name: not _is_singular_like(name, bare, kind))
-    return tuple(dict.fromkeys(names))
-
-
-def _is_singular_like(name: str, noun: str, kind: Sequence[str]) -> bool:
-    """Whether a name of a kind is a singular with the root of a noun: texts have that, too."""
-    has_root = name[:LENGTH_OF_ROOT] == noun[:LENGTH_OF_ROOT]
-    return has_root and not any(each in kind for each in _shorter(name))
-
-
-def _first_calls(names: Sequence[str]) -> list[WantedCall]:
-    """The tags and folders, and the types of notes that have the noun."""
-    calls = [WantedCall(LIST_TOOL, {"show": group}) for group in ("tags", "folders")]
-    shown = ", ".join(sorted(KIND_PROPERTIES))
-    # Where the singular is looked up, its plural need not be
-    names = [name for name in names if name]
-    plurals = {name for name in names[1:] if any(each in names for each in _shorter(name))}
-    about = [name for name in names if name not in plurals][:MOST_NAMES]
-    of_noun = {"show": shown, "limit": MOST_SAMPLED}
-    return calls + [WantedCall(LIST_TOOL, {"about": name, **of_noun}) for name in about]
-
-
 def _sample_arguments(kind: NoteKind | None) -> dict[str, Any]:
     of_kind = list_arguments(_with_kind(NoteRequest(), kind))
     return of_kind | {"show": "*", "limit": MOST_SAMPLED}
@@ -222,63 +177,6 @@ def _sample_arguments(kind: NoteKind | None) -> dict[str, Any]:
 
 def _comparable(text: str) -> frozenset[str]:
     return comparable_words(text, LANGUAGES)
-
-
-def _is_name(text: str, names: Iterable[str]) -> bool:
-    """Whether a text is one of the names, in the singular or the plural. Stems are too coarse here:
-    a library is no "libro".
-    """
-    bare = bare_text(text)
-    ends = {bare, *(bare.removesuffix(end) for end in _PLURAL_ENDS)}
-    forms: set[str] = set()
-    for name in filter(None, names):
-        forms.update((name, *_singulars(name)))
-    return not ends.isdisjoint(forms)
-
-
-def _shorter(name: str) -> Iterable[str]:
-    return (each for each in _singulars(name) if each != name)
-
-
-def _singulars(name: str) -> Iterable[str]:
-    return (name.removesuffix(end) for end in _PLURAL_ENDS if len(name) > SHORTEST_NOUN)
-
-
-def _find_kind(names: Iterable[str], made: Sequence[FinishedCall]) -> NoteKind | None:
-    """What most notes of a kind have in common; None if the vault has no such kind."""
-    names = list(names)
-    counts: dict[NoteKind, int] = {}
-    for tag, count in made[0].data.get("notes", {}).items():
-        if _is_name(tag.rpartition("/")[2], names):
-            counts[NoteKind("tag", tag)] = count
-    folders: Mapping[str, int] = made[1].data.get("notes", {})
-    for folder in folders:
-        if _is_name(folder.rpartition("/")[2], names):
-            below = [
-                count for path, count in folders.items() if f"{path}/".startswith(f"{folder}/")
-            ]
-            counts[NoteKind("folder", folder)] = sum(below)
-    counts |= _count_types(names, made[2:])
-    kinds = [kind for kind, count in counts.items() if count >= FEWEST_OF_A_KIND]
-    return max(kinds, key=lambda kind: counts[kind], default=None)
-
-
-def _count_types(names: Sequence[str], listed: Iterable[FinishedCall]) -> dict[NoteKind, int]:
-    """How many notes have a property with one of the names; a vault may have `type: meeting` and
-    `type: Sitzung`.
-    """
-    values: dict[str, set[str]] = {}
-    paths: dict[str, set[str]] = {}
-    for call in listed:
-        for document in call.data.get("documents", ()):
-            for name, written in document.get("properties", {}).items():
-                # An outliner writes the name of a page: `type:: [[book]]`
-                value = written.strip("[]")
-                if _is_name(value, names):
-                    values.setdefault(name, set()).add(value)
-                    paths.setdefault(name, set()).add(document["path"])
-    kinds = {name: " | ".join(sorted(values[name])) for name in values}
-    return {NoteKind("property", f"{name}: {kinds[name]}"): len(paths[name]) for name in kinds}
 
 
 def _with_kind(request: NoteRequest, kind: NoteKind | None, sign: str = "") -> NoteRequest:
@@ -293,6 +191,8 @@ def _with_kind(request: NoteRequest, kind: NoteKind | None, sign: str = "") -> N
             return request._replace(folder=value)
         case "property":
             return with_property(request, value)
+        case "title" if not sign:
+            return request._replace(title=value)
     # A second folder cannot be asked for: its name is one of the words then
     return request._replace(about=f"{request.about} {value}".strip())
 
@@ -336,7 +236,7 @@ def _with_state(
     for name in values:
         if name in wanted:
             return with_property(request, f"{sign}{name}")
-    kind = _find_kind(_names_of_kind(state.value), made)
+    kind = find_kind(names_of_kind(state.value), made)
     return _with_kind(request, kind, sign) if kind else None
 
 
@@ -379,7 +279,7 @@ def _without(
             is_named = _comparable(name) & _comparable(word) or bare_text(name) in names
             if is_named:
                 return with_property(request, f"-{name}")
-    kind = _find_kind(_names_of_kind(lacks.removeprefix("#")), made)
+    kind = find_kind(names_of_kind(lacks.removeprefix("#")), made)
     if kind:
         return _with_kind(request, kind, "-")
     return request._replace(excluded=f"{request.excluded} {lacks}".strip())

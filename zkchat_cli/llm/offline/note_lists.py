@@ -188,8 +188,8 @@ def _format_list(request: NoteRequest, turn: AskedTurn, total: int, before: int)
 
 def _line(request: NoteRequest, note: ListedNote, most: int) -> str:
     """A note; of a time with as many of its key lines, each as a line of its own."""
-    is_title_of_day = note.title.replace("_", "-").startswith(note.day)
-    day = "" if is_title_of_day else f"{note.day} "
+    is_in_title = note.day in note.title.replace("_", "-")
+    day = "" if is_in_title else f"{note.day} "
     if not _is_by_date(request) or note.excerpt is None:
         return f"- {day}{format_note(note)}\n"
     key_lines = summarize_excerpts([note.excerpt], most)

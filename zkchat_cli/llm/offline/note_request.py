@@ -23,6 +23,8 @@ class NoteRequest(NamedTuple):
     right: str = ""
     tag: str = ""
     folder: str = ""
+    # The kind of the notes that their titles begin with: "machine" for "Machine - nas"
+    title: str = ""
     property: str = ""
     dates: str = ""
     columns: str = ""

@@ -94,6 +94,8 @@ FAMILIES = (
     kind_patterns.TASKS_OF,
     list_patterns.LISTED_WITH,
     list_patterns.LIKELY_LIST,
+    kind_patterns.SHOWN,
+    kind_patterns.LATEST_NAMED,
 )
 """The first pattern that fits decides, so that "how many notes" is no "how to"."""
 
@@ -176,7 +178,7 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
     if kind == "list" and is_for_one(match) and "what" not in fields:
         kind = "outline"
         fields |= {"pick": 1, "may_be_lookup": "noun" in fields}
-    elif pattern in kind_patterns.LATEST.patterns:
+    elif pattern in _FOR_ONE:
         return None
     elif pattern in kind_patterns.LATEST_ASKED.patterns:
         if has_date(text):
@@ -327,6 +329,7 @@ def _name_of_note(text: str) -> str:
     return text[named.start("note") : named.end("note")] if named else text
 
 
+_FOR_ONE = (*kind_patterns.LATEST.patterns, *kind_patterns.LATEST_NAMED.patterns)
 # Groups that are read in other places, or only say that they are there
 _READ_ELSEWHERE = (
     *("scope", "dates", "when", "without", "clause", "tasks", "listed", "far", "due", "asked"),

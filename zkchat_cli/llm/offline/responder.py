@@ -29,6 +29,7 @@ from zkchat_cli.llm.offline.continuations import CONTINUATION
 from zkchat_cli.llm.offline.dated_answers import answer_about_day, day_calls
 from zkchat_cli.llm.offline.dated_follow_ups import complete_question
 from zkchat_cli.llm.offline.follow_ups import questions_of, resolve_request
+from zkchat_cli.llm.offline.heading_lists import answer_with_items, noun_of_list
 from zkchat_cli.llm.offline.main_request import main_request
 from zkchat_cli.llm.offline.note_kinds import needs_vault, with_kinds
 from zkchat_cli.llm.offline.note_links import LINKS
@@ -98,7 +99,7 @@ def answer_request(
             yield from _deltas(_with_marks(answer, turn), asked.kind)
             return
         if asked.may_be_lookup:
-            asked = as_look_up(turn.question)
+            asked = as_look_up(turn.question)._replace(noun=noun_of_list(asked))
     question = analyze_question(_with_subject(request.messages, turn, asked), turn.position)
     if turn.position >= 0:
         question = question._replace(typed=request.messages[turn.position].content)
@@ -171,6 +172,8 @@ def _look_up(
         if of_day is not None:
             return of_day
     if not turn.documents:
+        if asked.noun and (listed := answer_with_items(asked.noun, turn)):
+            return listed
         found = read_excerpts(turn.results)
         phrases = phrases_for(question.asked, (excerpt.text for excerpt in found))
         of_property: OfflineAnswer | None = None
