@@ -20,7 +20,7 @@ LANGUAGES = ("english", "german", "french", "spanish", "portuguese")
 STOPWORDS = frozenset(
     bare_text(word) for language in LANGUAGES for word in words.stopwords(language)
 )
-IN_WORDS = ("about", "dates", "left", "right", "note", "other", "columns")
+IN_WORDS = ("about", "dates", "left", "right", "aspect", "note", "other", "columns")
 
 
 def content(text: str) -> set[str]:

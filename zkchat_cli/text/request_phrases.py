@@ -20,6 +20,8 @@ class RequestPhrases(NamedTuple):
     both: str
     side: str
     unknown_side: str
+    unknown_aspect: str
+    unknown_to_both: str
     side_without_room: str
     properties_of: str
     items_of: str
@@ -53,6 +55,8 @@ REQUEST_PHRASES = {
         both="About both:",
         side="{name}:",
         unknown_side="nothing in your notes.",
+        unknown_aspect="nothing on {aspect} in your notes about {name}.",
+        unknown_to_both="Nothing on {aspect} in your notes about {left} or {right}. They say:",
         side_without_room="no room for passages in the context window.",
         properties_of="{notes}, with their properties:",
         items_of="The items of {name}:",
@@ -84,6 +88,9 @@ REQUEST_PHRASES = {
         both="Zu beiden:",
         side="{name}:",
         unknown_side="nichts in deinen Notizen.",
+        unknown_aspect="nichts zu {aspect} in deinen Notizen über {name}.",
+        unknown_to_both="Nichts zu {aspect} in deinen Notizen über {left} oder {right}. Darin "
+        "steht:",
         side_without_room="kein Platz für Stellen im Kontextfenster.",
         properties_of="{notes} mit ihren Eigenschaften:",
         items_of="Die Punkte von {name}:",
@@ -118,6 +125,8 @@ REQUEST_PHRASES = {
         both="Sur les deux :",
         side="{name} :",
         unknown_side="rien dans vos notes.",
+        unknown_aspect="rien sur {aspect} dans vos notes sur {name}.",
+        unknown_to_both="Rien sur {aspect} dans vos notes sur {left} ou {right}. Elles disent :",
         side_without_room="plus de place pour des passages dans la fenêtre de contexte.",
         properties_of="{notes}, avec leurs propriétés :",
         items_of="Les éléments de {name} :",
@@ -153,6 +162,8 @@ REQUEST_PHRASES = {
         both="Sobre ambos:",
         side="{name}:",
         unknown_side="nada en tus notas.",
+        unknown_aspect="nada sobre {aspect} en tus notas sobre {name}.",
+        unknown_to_both="Nada sobre {aspect} en tus notas sobre {left} o {right}. Dicen:",
         side_without_room="no hay sitio para pasajes en la ventana de contexto.",
         properties_of="{notes}, con sus propiedades:",
         items_of="Los elementos de {name}:",
@@ -186,6 +197,8 @@ REQUEST_PHRASES = {
         both="Sobre os dois:",
         side="{name}:",
         unknown_side="nada nas suas notas.",
+        unknown_aspect="nada sobre {aspect} nas suas notas sobre {name}.",
+        unknown_to_both="Nada sobre {aspect} nas suas notas sobre {left} ou {right}. Elas dizem:",
         side_without_room="sem espaço para trechos na janela de contexto.",
         properties_of="{notes}, com as suas propriedades:",
         items_of="Os itens de {name}:",

@@ -59,6 +59,11 @@ def lack_asked_amount(question: str, passages: Iterable[str]) -> bool:
     return asks_for_amount(question) and not any(_has_amount(question, each) for each in passages)
 
 
+def has_price(subject: str, passage: str) -> bool:
+    """Whether a subject is what something costs, and a passage has an amount of money."""
+    return bool(_SPEAKS_OF_MONEY.search(fold(subject))) and _has_amount(subject, passage)
+
+
 def _has_amount(question: str, passage: str) -> bool:
     text = fold(passage)
     if not _SPEAKS_OF_MONEY.search(fold(question)):

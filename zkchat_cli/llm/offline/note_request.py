@@ -21,6 +21,11 @@ class NoteRequest(NamedTuple):
     direction: Direction = ""
     left: str = ""
     right: str = ""
+    # What is compared of both sides, "the price"; and the sides with its words, if these may be a
+    # part of a name ("Lord of the Rings")
+    aspect: str = ""
+    whole_left: str = ""
+    whole_right: str = ""
     tag: str = ""
     folder: str = ""
     # The kind of the notes that their titles begin with: "machine" for "Machine - nas"

@@ -20,6 +20,7 @@ from zkchat_cli.llm.offline import (
 )
 from zkchat_cli.llm.offline.amount_units import complete_amount
 from zkchat_cli.llm.offline.clauses import read_clause, suits_noun
+from zkchat_cli.llm.offline.compared_aspects import read_aspect
 from zkchat_cli.llm.offline.message_frame import (
     spell_out,
     without_frame,
@@ -107,6 +108,7 @@ def parse_request(message: str) -> NoteRequest:
         return NoteRequest(about=text)
     written = spell_out(text)
     found = _match_sorted(written) or _match_frames(written)
+    found = read_aspect(written, found, _match_frames) or found
     if found is None:
         corrected = correct_frame(written)
         found = _match_frames(corrected) if corrected != written else None
@@ -212,6 +214,10 @@ def _read_fields(pattern: RequestPattern, groups: dict[str, str]) -> dict[str, o
 def _lacks_subject(pattern: RequestPattern, fields: Mapping[str, object]) -> bool:
     """Whether what a request is about is only a pronoun or a negation."""
     if any(_PRONOUN.fullmatch(bare_text(str(fields.get(name, "")))) for name in _SUBJECTS):
+        return True
+    left = str(fields.get("left", ""))
+    if without_frame(left) != left:
+        # "Kannst du Tee" is no side
         return True
     if pattern.kind == "compare" and _is_date_alone(fields, "left") != _is_date_alone(
         fields, "right"
