@@ -15,10 +15,12 @@ VAULT = {
     "Heizung.md": "# Heizung\n\n## Wärmepumpe\n\nDie Wärmepumpe kostet 24000 Euro.\n\n"
     "Die Wärmepumpe ist leise.\n\n## Gasheizung\n\nDie Gasheizung kostet 9000 Euro.\n\n"
     "Die Gasheizung braucht Wartung.\n",
-    "Voitures.md": "# Voitures\n\n## Clio\n\nLa Clio coûte 18000 euros.\n\nLa Clio a une peinture rouge vif.\n\n"
+    "Voitures.md": "# Voitures\n\n## Clio\n\nLa Clio coûte 18000 euros.\n\n"
+    "La Clio a une peinture rouge vif.\n\n"
     "## Zoé\n\nLa Zoé coûte 33000 euros.\n\nLa Zoé est silencieuse.\n",
     "Bicicletas.md": "# Bicicletas\n\n## Orbea\n\nLa Orbea cuesta 1500 euros.\n\n"
-    "La Orbea pesa 9 kilos.\n\n## BH\n\nLa BH cuesta 1200 euros.\n\nLa BH tiene una garantía de cinco años.\n",
+    "La Orbea pesa 9 kilos.\n\n## BH\n\nLa BH cuesta 1200 euros.\n\n"
+    "La BH tiene una garantía de cinco años.\n",
     "Internet.md": "# Internet\n\n## Vivo\n\nA Vivo cobra 120 reais.\n\n"
     "A Vivo tem atendimento ruim.\n\n## Claro\n\nA Claro cobra 99 reais.\n\n"
     "A Claro instalou em dois dias.\n",

@@ -70,6 +70,8 @@ def resolve_request(message: str, earlier: Sequence[str]) -> NoteRequest:
         # "tell me more" continues a list, and a look-up is no list
         if request.kind != "more":
             before = request
+        elif before is not None:
+            before = before._replace(page=before.page + 1)
     continued = _continue_request(message, before) if message == typed_message else None
     return continued or parse_request(message)
 
@@ -87,6 +89,7 @@ def _continue_request(message: str, before: NoteRequest | None) -> NoteRequest |
     bare = bare_text(text)
     if picked := _picked(text, before):
         return picked
+    before = before._replace(page=0)
     if before.pick:
         before = before._replace(kind="list", pick=0, question="")
     if before.kind not in LISTED:

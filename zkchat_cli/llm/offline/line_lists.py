@@ -59,8 +59,8 @@ def _task_arguments(request: NoteRequest, page: int) -> dict[str, Any]:
     return arguments | ({"offset": page * MOST_TASKS} if page else {})
 
 
-def _answer_with_tasks(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer:
-    """The tasks as the notes have them, with how many there are."""
+def count_of_tasks(request: NoteRequest, turn: AskedTurn) -> str:
+    """How many tasks of what kind there are, in how many notes."""
     lists = turn.calls_of(LIST_TOOL)
     listed = lists[-1]
     if len(lists) > 1:
@@ -73,14 +73,24 @@ def _answer_with_tasks(request: NoteRequest, turn: AskedTurn, page: int) -> Offl
         said = phrases.no_open_tasks if is_open else phrases.no_done_tasks
         if request.what == DUE_TASKS and not listed.data.get("dated"):
             said = line_phrases(turn.asked, turn.texts).no_due_dates
-        return OfflineAnswer(f"{_with_wanted(said, wanted)}\n", "nothing")
+        return _with_wanted(said, wanted)
     said = phrases.open_tasks if is_open else phrases.done_tasks
     notes = phrases.notes(int(listed.data.get("notes", 0)))
-    head = _with_wanted(said, wanted).format(count=phrases.number(total), notes=notes)
+    return _with_wanted(said, wanted).format(count=phrases.number(total), notes=notes)
+
+
+def _answer_with_tasks(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer:
+    """The tasks as the notes have them, with how many there are."""
+    listed = turn.calls_of(LIST_TOOL)[-1]
+    head = count_of_tasks(request, turn)
+    total = int(listed.data.get("total", 0))
+    if not total:
+        return OfflineAnswer(f"{head}\n", "nothing")
     days = listed.data.get("due", ()) if request.what == DUE_TASKS else ()
     days = [*days, *[""] * len(listed.excerpts)]
     lines = [_task_line(each, day) for each, day in zip(listed.excerpts, days, strict=False)]
     left = total - page * MOST_TASKS - len(lines)
+    phrases = note_phrases(turn.asked, turn.texts)
     rest = phrases.and_more_asked.format(count=phrases.number(left)) if left > 0 else ""
     rest = f"\n{rest}\n" if rest else ""
     return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")

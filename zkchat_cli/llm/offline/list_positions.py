@@ -20,6 +20,8 @@ _NTH = {
         4: "fourth 4th vierte vierten quatrieme cuarto cuarta quarto quarta",
         5: "fifth 5th funfte funften cinquieme quinto quinta",
         6: "sixth 6th sechste sechsten sixieme sexto sexta",
+        7: "seventh 7th siebte siebten septieme septimo septima setimo setima",
+        8: "eighth 8th achte achten huitieme octavo octava oitavo oitava",
         LAST: "last letzte letzten letzter letztes dernier derniere ultimo ultima",
     }.items()
     for word in words.split()
@@ -31,11 +33,17 @@ _OPEN = (
     r"|mostre|mostra|abra|leia|resume|resuma|and|und|et|y|e|number|nr\.?|note|nummer|numero|no\.?"
     r"|in|of|bei|aus|dans|de|en|em|na|da)[ -])*"
 )
+# What may be listed
+_LISTED = (
+    r"(?:note|task|to-?do|item|line|notiz|aufgabe|punkt|zeile|tache|ligne|nota|tarea|linea|tarefa"
+    r"|linha)"
+)
 _PICK = lazy_pattern(
     # "Die letzten" are several
     rf"{_OPEN}(?!die letzten)(?:(?:the|die|den|das|der|dem|im|le|la|el|o|a) )?(?P<nth>{_WORD})"
-    r"(?: (?:one|note|notiz|nota|zusammen))?"
-    rf"|{_OPEN}(?P<number>\d{{1,2}})"
+    rf"(?: (?:one|zusammen|{_LISTED}))?"
+    rf"|{_OPEN}(?:(?:the|die|la|a) )?(?:{_LISTED} )?(?P<number>\d{{1,2}})"
+    r"(?:st|nd|rd|th|\.|e|eme|[ºª])?"
 )
 _IT = lazy_pattern(
     r"(?:please )?(?:open|show|read|summari[sz]e|offne|zeige?|lies|ouvre|montre|lis|abre|muestra"
@@ -52,13 +60,15 @@ _VERBS = (
 _IN_QUESTION = lazy_pattern(
     rf"(?:(?:in|at|of|from|on|about|during|for) )?the (?P<english>{_WORD})"
     # "The last one we bought" is no note of the list
-    r" (?:one|of (?:them|these|those)|note)(?=[ ?.!]*$|,| (?:say|mention|talk|tell|contain|have"
-    r"|cost|take|need|mean|cover|link|about)s?\b)"
-    r"|(?:(?:in|bei|aus|auf|von|zu|an) (?:der|dem|das)|im|beim|vom|zum|zur|am)"
-    rf" (?P<german>{_WORD})(?={_VERBS}[ ?.!]*$)"
-    rf"|(?:dans|de|lors de|pour|sur|a) (?:la |le |l['’])(?P<french>{_WORD})(?=[ ?.!]*$)"
-    rf"|(?:(?:en|de|a|durante|sobre) (?:la|el)|del|al) (?P<spanish>{_WORD})(?=[ ?.!]*$)"
-    rf"|(?:na|no|da|do|durante a|sobre a) (?P<portuguese>{_WORD})(?=[ ?.!]*$)"
+    rf" (?:one|of (?:them|these|those)|{_LISTED})(?=[ ?.!]*$|,| (?:say|mention|talk|tell|contain"
+    r"|have|cost|take|need|mean|cover|link|about|due)s?\b)"
+    r"|(?:(?:in|bei|aus|auf|von|zu|an|mit) (?:der|dem|das)|im|beim|vom|zum|zur|am)"
+    rf" (?P<german>{_WORD})(?: {_LISTED})?(?={_VERBS}[ ?.!]*$)"
+    rf"|(?:dans|de|lors de|pour|sur|a) (?:la |le |l['’])(?P<french>{_WORD})(?: {_LISTED})?"
+    r"(?=[ ?.!]*$)"
+    rf"|(?:(?:en|de|a|durante|sobre|con) (?:la|el)|del|al) (?P<spanish>{_WORD})(?: {_LISTED})?"
+    r"(?=[ ?.!]*$)"
+    rf"|(?:na|no|da|do|durante a|sobre a|com a) (?P<portuguese>{_WORD})(?: {_LISTED})?(?=[ ?.!]*$)"
 )
 
 

@@ -63,6 +63,8 @@ class NoteRequest(NamedTuple):
     is_later: bool = False
     # Which of the listed notes is wanted, from 1; 0 for all, and -1 for the last one
     pick: int = 0
+    # How many pages of the list were shown after the first: the places are those of the last one
+    page: int = 0
     # What is asked about it
     question: str = ""
     # Whether the folder may as well be a subject ("notes in German"), and the note nothing at all

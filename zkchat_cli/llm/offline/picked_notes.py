@@ -37,9 +37,10 @@ def next_pick_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
     """The list again, from the wanted note on, and the reading of that note."""
     lists = turn.calls_of(LIST_TOOL)
     if not lists:
-        place: dict[str, Any] = {"offset": request.pick - 1, "limit": 1}
+        begin = request.page * page_size(request)
+        place: dict[str, Any] = {"offset": begin + request.pick - 1, "limit": 1}
         if request.pick == LAST:
-            place = {"limit": page_size(request)}
+            place = {"offset": begin, "limit": page_size(request)}
         return [WantedCall(LIST_TOOL, list_arguments(request) | place)]
     documents = lists[-1].data.get("documents", ())
     if not documents or turn.calls_of(READ_TOOL):

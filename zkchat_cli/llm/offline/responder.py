@@ -36,6 +36,7 @@ from zkchat_cli.llm.offline.note_links import LINKS
 from zkchat_cli.llm.offline.note_lists import LIST
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.outlines import OUTLINE
+from zkchat_cli.llm.offline.picked_lines import PICKED_LINE
 from zkchat_cli.llm.offline.picked_notes import PICK
 from zkchat_cli.llm.offline.property_answers import answer_with_property
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
@@ -118,6 +119,8 @@ def answer_request(
 
 def _handler(asked: NoteRequest) -> RequestHandler | None:
     """What answers a kind of request; None for a look-up."""
+    if asked.pick and (asked.what or asked.measure):
+        return PICKED_LINE
     if asked.measure:
         return AMOUNTS
     if asked.version:
