@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from zkchat_cli.llm.offline.mentions import mentioned_name
 from zkchat_cli.llm.offline.negations import split_negation
-from zkchat_cli.llm.offline.note_scope import has_date, read_dates, read_scope
+from zkchat_cli.llm.offline.note_scope import clean_subject, has_date, read_dates, read_scope
 from zkchat_cli.llm.offline.note_states import is_known_state, read_state
 from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
 from zkchat_cli.text.patterns import lazy_pattern
@@ -73,6 +74,8 @@ def read_clause(text: str) -> dict[str, object] | None:
     if living:
         group = next(name for name, value in living.groupdict().items() if value)
         return {"maker": text[living.start(group) : living.end(group)]}
+    if named := mentioned_name(text):
+        return {"about": clean_subject(named)}
     if "#" in text or "[[" in text:
         return _read_restriction(text)
     of_time = _read_dated_clause(text)

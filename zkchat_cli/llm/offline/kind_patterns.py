@@ -3,6 +3,7 @@ finished". See `request_slots`; whether a vault has notes of that kind, `note_ki
 """
 
 from zkchat_cli.llm.offline.kind_names import KINDS as KIND_NAMES
+from zkchat_cli.llm.offline.mentions import MENTIONING
 from zkchat_cli.llm.offline.request_slots import family
 
 _TASKS = (
@@ -41,7 +42,8 @@ TRIGGERS = (
     " which qui"
     " with mit avec con com from rated by von par de d do in im en em under over unter uber sous"
     " 19 20 vom aus since seit"
-    " depuis desde"
+    " depuis desde where wo onde donde ou dans nas about uber sur sobre mention erwahn naming"
+    " featuring named contain"
 )
 # What may begin a clause about notes of a kind
 _OPENING = (
@@ -77,6 +79,7 @@ KINDS = family(
     # "Which book has no rating?"
     rf"{_ASKED_FOR}{_ONE_OF_KIND} (?P<clause>(?:has|had|hat|n['’]a|no tiene|nao tem|without|ohne"
     r"|sans|sin|sem|is not|ist nicht|n['’]est pas)\b.+)",
+    rf"(?:{_LISTED})?{_NOUN},? (?P<clause>{MENTIONING})",
     rf"{_LISTED}{_TASKS}",
     rf"{_LISTED}(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",

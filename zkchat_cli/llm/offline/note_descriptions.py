@@ -73,11 +73,11 @@ def list_command(request: NoteRequest) -> str:
 def describe_notes(request: NoteRequest, phrases: NotePhrases) -> str:
     """What notes are wanted, as the rest of "12 notes": "about bees with #garden"."""
     parts: list[str] = []
+    if request.about:
+        parts.append(phrases.about.format(value=plain_name(request.about)))
     if request.title:
         kinds = plain_name(request.title).replace("|", " | ")
         parts.append(phrases.titled.format(value=kinds))
-    if request.about:
-        parts.append(phrases.about.format(value=plain_name(request.about)))
     parts += [_describe_tag(tag, phrases) for tag in request.tag.split()]
     for each in filter(None, request.property.split("; ")):
         named = readable_value(each.removeprefix("-")) or plain_name(each.removeprefix("-"))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
+from zkchat_cli.llm.offline.mentions import mentioned_name
 from zkchat_cli.llm.offline.negations import split_negation
 from zkchat_cli.llm.offline.property_values import take_value
 from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
@@ -167,6 +168,8 @@ _DATE_JOINT = lazy_pattern(
 def read_scope(text: str, *, columns: bool = False) -> dict[str, object]:
     """The restriction to notes that a text says, by field; what remains is the subject."""
     found: dict[str, object] = {}
+    if mentioned := mentioned_name(text):
+        return {"about": clean_subject(mentioned)}
     negation = split_negation(text)
     if negation:
         return _join_tags(read_scope(negation.before), negation.fields)

@@ -21,6 +21,7 @@ from zkchat_cli.llm.offline import (
 from zkchat_cli.llm.offline.amount_units import complete_amount
 from zkchat_cli.llm.offline.clauses import read_clause, suits_noun
 from zkchat_cli.llm.offline.compared_aspects import read_aspect
+from zkchat_cli.llm.offline.list_orders import take_order
 from zkchat_cli.llm.offline.message_frame import (
     spell_out,
     without_frame,
@@ -117,14 +118,16 @@ def parse_request(message: str) -> NoteRequest:
 
 def _match_sorted(text: str) -> NoteRequest | None:
     """The request of a list with its order at the end: "notes about bees, newest first"."""
-    order = _SORTED.search(bare_text(text))
-    if order is None:
+    ordered = take_order(text)
+    if ordered is None:
         return None
-    found = _match_frames(text[: order.start()])
+    found = _match_frames(ordered.text)
+    if found is None and len(ordered.text.split()) <= LONGEST_NAME:
+        # "Meetings, oldest first"
+        found = _match_frames(f"list {ordered.text}")
     if found is None or found.kind not in ("list", "table"):
         return None
-    is_oldest = bool(order["oldest"] or order["oldest2"])
-    return found._replace(newest=not is_oldest, oldest=is_oldest)
+    return found._replace(newest=not ordered.is_oldest, oldest=ordered.is_oldest)
 
 
 def as_look_up(message: str) -> NoteRequest:
@@ -371,16 +374,6 @@ def _read_number(text: str) -> int:
     return int(bare) if bare.isdigit() else NUMBERS[bare]
 
 
-_DATE_OR_NEWEST = r"(?:dates?|datum|fecha|data|{newest}|(?P<oldest>{oldest}))"
-_FIRST = r"(?: (?:first|zuerst|d['’]abord|primero|primeiro))?"
-_SORTED = compile_filled(
-    r"[ ,]+(?:(?:and )?(?:sort(?:ed)?|order(?:ed)?|sortiert|triee?s?|ordenad[oa]s?|geordnet)"
-    rf" (?:by|nach|par|por) (?:(?:the|dem|der|la|el|le) )?{_DATE_OR_NEWEST}{_FIRST}"
-    r"|nach datum (?:sortiert|geordnet)"
-    r"|(?:the )?(?:newest|latest|most recent|neueste|(?P<oldest2>oldest|alteste)) (?:first|zuerst)"
-    r"|(?:les )?plus recentes d['’]abord|(?:las )?mas recientes primero"
-    r"|(?:as )?mais recentes primeiro)[ .!?]*$"
-)
 _CHOICE = compile_filled(
     r"¿?(?P<left>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) (?P<joint>or|oder|ou)"
     r" (?P<right>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) ?\?+"
