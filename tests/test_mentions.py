@@ -59,7 +59,7 @@ def test_notes_of_a_kind_that_mention_a_name_are_listed_in_their_order(
         ("notes about Hamza sorted by date, oldest first", False),
     ],
 )
-def test_order_at_the_end_is_read(message: str, is_newest: bool) -> None:  # noqa: FBT001
+def test_order_at_the_end_is_read(message: str, is_newest: bool) -> None:
     request = parse_request(message)
     assert (request.kind, request.about) == ("list", "Hamza")
     assert (request.newest, request.oldest) == (is_newest, not is_newest)

@@ -1,14 +1,16 @@
 """The lines of notes that are listed instead of notes: tasks, broken links and amounts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.tools.base import ToolOutput
+from zkchat_cli.vault.catalog import NoteSelection
 from zkchat_cli.vault.index.values import NoteEntry
-from zkchat_cli.vault.note_amounts import AmountQuery, NoteAmount, find_amounts, read_query
+from zkchat_cli.vault.line_dates import period_of_line
+from zkchat_cli.vault.note_amounts import NoteAmount, find_amounts, read_query
 from zkchat_cli.vault.note_tasks import NoteTask, find_tasks, has_words
 from zkchat_cli.vault.vault import Vault
 
@@ -69,13 +71,20 @@ def lists_lines(show: str) -> bool:
     return show in TASKS or show == BROKEN_LINKS or show.startswith((AMOUNTS, HIGHEST, LOWEST))
 
 
-def list_lines(vault: Vault, notes: Iterable[NoteEntry], wanted: LineRequest) -> ToolOutput:
-    """The wanted lines of the notes. Raises UsageError for what is no date."""
+def list_lines(vault: Vault, selection: NoteSelection, wanted: LineRequest) -> ToolOutput:
+    """The wanted lines of the selected notes. Raises UsageError for what is no date."""
     show, about, since, until, begin, limit = wanted
+    notes = vault.catalog.list_notes(selection)
     if show == BROKEN_LINKS:
         return list_broken_links(vault, notes, begin, limit)
     if show.startswith((AMOUNTS, HIGHEST, LOWEST)):
-        return list_amounts(vault, notes, show, begin, limit)
+        period = vault.catalog.read_period(selection.since, selection.until)
+        if period is None:
+            return list_amounts(vault, notes, show, begin, limit)
+        # A line may have a date of its own
+        anytime = vault.catalog.list_notes(selection._replace(since="", until=""))
+        of_time = AmountTime(period, {note.path: note for note in notes})
+        return list_amounts(vault, anytime, show, begin, limit, of_time)
     tasks = find_listed_tasks(vault, notes, show, about)
     if show == DUE_TASKS:
         tasks = tasks.due_in(vault.catalog.due_period(since, until))
@@ -143,18 +152,33 @@ def list_broken_links(
     )
 
 
+class AmountTime(NamedTuple):
+    """The time that amounts are wanted of, and the notes of that time."""
+
+    period: Period
+    notes: Mapping[str, NoteEntry]
+
+
 def list_amounts(
-    vault: Vault, notes: Iterable[NoteEntry], written: str, begin: int, limit: int
+    vault: Vault,
+    notes: Iterable[NoteEntry],
+    written: str,
+    begin: int,
+    limit: int,
+    of_time: AmountTime | None = None,
 ) -> ToolOutput:
     """The sum, the highest and the lowest of the amounts in notes, and the lines that have them as
-    excerpts.
+    excerpts. Of a time are those with a date in it, and those without one in the notes of it.
     """
     which, _, names = written.partition(" of ")
     query = read_query(names)
     found: list[tuple[str, NoteAmount]] = []
     for note in notes:
         text = vault.reader.read_if_there(note.path) or ""
-        found += [(note.path, amount) for amount in _amounts_of(note, text, query)]
+        amounts = find_amounts(text, query, note.title)
+        if of_time is not None:
+            amounts = _amounts_of_time(amounts, note.path, text, of_time)
+        found += [(note.path, amount) for amount in amounts]
     values = [amount.value for _, amount in found]
     extremes = {"highest": max(values, default=0.0), "lowest": min(values, default=0.0)}
     wanted = found
@@ -177,31 +201,21 @@ def list_amounts(
     )
 
 
-def _amounts_of(note: NoteEntry, text: str, query: AmountQuery) -> list[NoteAmount]:
-    """The amounts of a note; those in a file of several days only below the wanted ones."""
-    amounts = find_amounts(text, query)
-    if not note.sections:
-        return amounts
+def _amounts_of_time(
+    amounts: Iterable[NoteAmount], path: str, text: str, of_time: AmountTime
+) -> list[NoteAmount]:
+    """The amounts in a text that are of a time."""
     lines = text.split("\n")
     within: list[NoteAmount] = []
-    for section in note.sections:
-        end = _end_of_section(lines, section.line)
-        within += [amount for amount in amounts if section.line <= amount.line <= end]
+    for amount in amounts:
+        days = period_of_line(lines, amount.line)
+        if days is None:
+            is_within = path in of_time.notes
+        else:
+            is_within = days.intersect(of_time.period) == days
+        if is_within:
+            within.append(amount)
     return within
-
-
-def _end_of_section(lines: Sequence[str], first: int) -> int:
-    """The last line below the heading in a line, before the next heading that is no lower."""
-    level = _heading_level(lines[first - 1])
-    for number, line in enumerate(lines[first:], first):
-        if 0 < _heading_level(line) <= level:
-            return number
-    return len(lines)
-
-
-def _heading_level(line: str) -> int:
-    marks = len(line) - len(line.lstrip("#"))
-    return marks if line[marks : marks + 1] == " " else 0
 
 
 def describe_rest(begin: int, shown: int, found: int) -> str:

@@ -155,7 +155,7 @@ class NoteCatalog:
             folder="" if is_outside else below,
             tags=tuple(filter(None, wanted)),
             without_tags=tuple(filter(None, excluded)),
-            period=self._read_period(since, until),
+            period=self.read_period(since, until),
             also_copies=False,
         )
         found = self._index.ask(lambda index: index.list_notes(allowed))
@@ -175,7 +175,7 @@ class NoteCatalog:
         counts = self._index.ask(lambda index: index.tag_counts())
         return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
-    def _read_period(self, since: str, until: str) -> Period | None:
+    def read_period(self, since: str, until: str) -> Period | None:
         """The days from `since` through `until`; None for all. Raises UsageError for what is no
         date.
         """
@@ -200,7 +200,7 @@ class NoteCatalog:
         first = find_due_period(since, today) if since else None
         last = find_due_period(until, today) if until else None
         if (since and first is None) or (until and last is None):
-            return self._read_period(since, until)
+            return self.read_period(since, until)
         if not (first or last):
             return None
         return Period(first.first if first else date.min, last.last if last else date.max)

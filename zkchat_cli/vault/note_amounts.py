@@ -1,30 +1,42 @@
 """The amounts in a note: the numbers of a property, and those with a unit ("ran 5 km")."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import blocks
 from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.numbers import read_decimal
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.vault.line_names import names_above
 from zkchat_cli.vault.note_properties import read_number
+from zkchat_cli.vault.note_tasks import has_words
 
 _FIELD = lazy_pattern(r"\s*(?:[-*+] )?[(\[]?(?P<name>[^\W\d][\w -]{0,39}?)::? ?(?P<value>\S.*)")
 _NUMBER = r"(?P<number>\d{1,12}(?:[.,]\d{1,6})*)"
 # Sums of other lines, and what is only planned
 _NO_AMOUNT = lazy_pattern(
-    r"\[ \]|\b(?:total|sum|gesamt\w*|insgesamt|summe|somme|suma|soma|goal|target|plan\w*|ziel"
-    r"|objectif|meta|objetivo)\b"
+    r"\[ \]|\b(?:total|sum|gesamt\w*|insgesamt|summe|somme|suma|soma|goal|target|ziel|objectif|meta"
+    r"|objetivo)\b|^\W*plan\b|\bplan ?:|\bplan(?:ned|ning|s to|ung|t|en|ea\w*|eja\w*|if\w*)\b"
+    r"|\bgeplant\w*|\bprev(?:u|ist[oa])s?\b"
+)
+# What would be paid, but was not yet
+_NOT_PAID = lazy_pattern(
+    r"\b(?:offer(?:s|ed)?|quote[sd]?|estimate[sd]?|budget(?:ed)?|(?:kosten)?(?:vor)?anschlag|angebot\w*"
+    r"|devis|estimation|oferta|presupuesto|orcamento|refund(?:ed)?|erstattet|ruckerstattung|rembourse\w*"
+    r"|reembols\w*|would cost|wurde kosten)\b"
 )
 
 
 class AmountQuery(NamedTuple):
-    """What amounts are of: names of a property, units, and words; a line must have one of them."""
+    """What amounts are of: names of a property, units, and words; a line must have one of them. All
+    words of an item must be in the line, in a heading above it or in the title of the note.
+    """
 
     names: frozenset[str]
     units: tuple[str, ...] = ()
     words: frozenset[str] = frozenset()
+    item: str = ""
 
 
 class NoteAmount(NamedTuple):
@@ -35,23 +47,42 @@ class NoteAmount(NamedTuple):
 
 
 def read_query(written: str) -> AmountQuery:
-    """`km | distance; ran | run`: names, which are units too, and after a semicolon the words."""
-    names, _, verbs = fold(written).partition(";")
-    units = _split(names)
-    return AmountQuery(frozenset(units), tuple(units), frozenset(_split(verbs)))
+    """`km | distance; ran | run; lake`: names, which are units too, and after semicolons the words
+    and the item.
+    """
+    names, _, rest = written.partition(";")
+    verbs, _, item = rest.partition(";")
+    units = _split(fold(names))
+    return AmountQuery(frozenset(units), tuple(units), frozenset(_split(fold(verbs))), item.strip())
 
 
 def _split(text: str) -> list[str]:
     return [each.strip() for each in text.split("|") if each.strip()]
 
 
-def find_amounts(text: str, wanted: AmountQuery) -> list[NoteAmount]:
+def find_amounts(text: str, wanted: AmountQuery, title: str = "") -> list[NoteAmount]:
     """The amounts of a note in its order, one in a line; those of its properties if it has any."""
     lines = text.split("\n")
     of_fields = list(_amounts_of_fields(lines, wanted))
     if of_fields or not wanted.units:
-        return of_fields
-    return list(_amounts_with_unit(text, wanted))
+        return _of_item(of_fields, lines, wanted.item, title)
+    return _of_item(_amounts_with_unit(text, wanted), lines, wanted.item, title)
+
+
+def _of_item(
+    amounts: Iterable[NoteAmount], lines: Sequence[str], item: str, title: str
+) -> list[NoteAmount]:
+    """The amounts with the words of an item in their line or in the names above it."""
+    if not item:
+        return list(amounts)
+    found: list[NoteAmount] = []
+    for amount in amounts:
+        above = " ".join(names_above(lines, amount.line))
+        if _NOT_PAID.search(fold(lines[amount.line - 1])):
+            continue
+        if has_words(f"{title} {above} {lines[amount.line - 1]}", item):
+            found.append(amount)
+    return found
 
 
 def _amounts_of_fields(lines: Iterable[str], wanted: AmountQuery) -> Iterable[NoteAmount]:

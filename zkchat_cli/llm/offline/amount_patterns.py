@@ -90,3 +90,83 @@ OF_NOTES = family(
     measure="sum",
     may_be_lookup=True,
 )
+# What something has cost: "how much did I spend on tapwise in all"
+_SO_FAR = (
+    r"(?:in all|in total|altogether|all together|so far|overall|to date|until now|up to now"
+    r"|insgesamt|bisher|zusammen|alles in allem|in summe|bis jetzt|en tout|au total|jusqu['’]ici"
+    r"|jusqu['’]a (?:present|maintenant)|en total|hasta ahora|en suma|no total|ao todo|ate agora"
+    r"|em tudo)"
+)
+_ITEM = r"(?:(?:{the}) |l['’] ?)*(?P<item>[^\W_].*?)"
+_ITEM2 = _ITEM.replace("item", "item2")
+_ITEM_SO_FAR = rf"{_ITEM}(?: {_SO_FAR})?"
+_COSTS = (
+    r"(?:costs?|spendings?|expenses?|expenditures?|payments?|bills?|invoices?|fees?|charges?"
+    r"|kosten|ausgaben|rechnungen|zahlungen|couts?|depenses?|factures?|paiements?"
+    r"|costes?|costos?|gastos?|pagos?|facturas?|custos?|despesas?|pagamentos?|faturas?)"
+)
+_ALL_COSTS = (
+    rf"(?:(?:total|overall|sum of|summe|gesamte|somme d(?:e|u|es)|suma de|soma d[aeo]s?)"
+    rf" (?:(?:{{the}}|{{all}}|l['’]) ?)*{_COSTS}|gesamt-?{_COSTS}|{_COSTS} (?:total|totale|totales"
+    r"|totaux|totais|insgesamt))"
+)
+_FOR = (
+    r"(?:(?:on|for|of|to|at|fur|von|bei|an|des|der|pour|chez|de|du|en|con|por|a|com|em|no|na|nos|nas"
+    r"|do|da|dos|das|pel[oa]|ao?) |d['’] ?)"
+)
+_SPENT_BY_ME = (
+    r"(?:(?:did|have) (?:i|we) (?:spend|spent|pay|paid)"
+    r"|(?:ai[- ]je|avons[- ]nous|j['’]ai|on a) (?:depense|paye)"
+    r"|(?:he|hemos|llevo) (?:gastado|pagado)|gaste|gastamos|pague|pagamos"
+    r"|(?:(?:eu )?ja )?(?:gastei|paguei|gastamos|pagamos))"
+)
+_HAS_COST = (
+    r"(?:(?:m['’]a|nous a|a|ont|m['’]ont) coute|(?:(?:me|nos) )?(?:(?:ha|han) costado|costo)"
+    r"|(?:ja )?(?:me |nos )?(?:custou|custaram))"
+)
+_HOW_MUCH = (
+    r"(?:how much(?: money)?|wie ?viel(?: geld)?|combien(?: d['’]argent)?"
+    r"|cuanto(?: dinero)?|quanto(?: dinheiro)?)"
+)
+# "What did I pay for the tyres?" may ask for one price
+_WHAT_ALL = rf"(?:{_HOW_MUCH}|what|was)"
+_HAVE_I = r"(?:habe|hab|haben) (?:ich|wir)"
+_PAID = r"(?:ausgegeben|bezahlt|gezahlt)"
+_ALL_THAT = (
+    r"(?:(?:{the} )?(?:total|sum|summe|somme|suma|soma) (?:of|dessen|de|do|dos)?,? ?(?:all )?"
+    r"(?:what|that|was|ce que|lo que|o que|que))"
+)
+SPENT = family(
+    "count",
+    "how what was wie combien cuant quant total overall sum somme soma gesamt cost kosten ausgab"
+    " cout depens cost gast custo despes add",
+    rf"{_HOW_MUCH} {_SPENT_BY_ME}(?: {_SO_FAR})?(?: {_WHEN})?? {_FOR}{_ITEM_SO_FAR}",
+    rf"what {_SPENT_BY_ME} (?:{_SO_FAR} {_FOR}{_ITEM}|{_FOR}{_ITEM2}"
+    rf" {_SO_FAR})",
+    rf"wie ?viel(?: geld)? {_HAVE_I}(?: {_SO_FAR})?(?: {_WHEN})?? {_FOR}{_ITEM_SO_FAR} {_PAID}",
+    rf"was {_HAVE_I} (?:{_SO_FAR} {_FOR}{_ITEM}|{_FOR}{_ITEM2} {_SO_FAR})"
+    rf" {_PAID}",
+    rf"{_HOW_MUCH} {_HAS_COST} {_ITEM} {_SO_FAR}",
+    rf"{_HOW_MUCH} {_HAS_COST} {_SO_FAR} {_ITEM}",
+    rf"{_WHAT_ALL} (?:has|have|did) {_ITEM} cost (?:(?:me|us) )?{_SO_FAR}",
+    rf"{_WHAT_ALL} (?:hat|haben) (?:(?:mich|uns) )?{_ITEM} (?:(?:mich|uns) )?{_SO_FAR} gekostet",
+    rf"{_WHAT_ALL} (?:hat|haben) (?:(?:mich|uns) )?{_SO_FAR} {_ITEM} gekostet",
+    rf"{_ALL_THAT} {_ITEM} (?:(?:has|have) cost|costs?|gekostet hat|(?:m['’])?a coute"
+    r"|(?:me )?ha costado|(?:me )?costo|(?:me )?custou)(?: (?:me|us))?"
+    rf"(?: {_SO_FAR})?",
+    rf"{_ALL_THAT} (?:(?:me )?ha costado|(?:me )?costo|(?:me )?custou|m['’]a coute|a coute)"
+    rf" {_ITEM_SO_FAR}",
+    rf"{_ALL_THAT} (?:i|we|ich|wir|j['’]ai|he|hemos|eu)?(?: (?:have|habe))? ?(?:spent|paid|depense"
+    rf"|paye|gastado|pagado|gaste|pague|gastei|paguei) {_FOR}{_ITEM_SO_FAR}",
+    rf"{_ALL_THAT} ich (?:fur|bei|an) {_ITEM} (?:ausgegeben|bezahlt|gezahlt) habe",
+    rf"(?:{_WHAT} )?(?:(?:{{the}}|l['’]) ?)*{_ALL_COSTS} {_FOR}{_ITEM_SO_FAR}",
+    rf"(?:{_WHAT} )?(?:{{the}} )*(?:total|sum|summe|somme|suma|soma)"
+    rf" (?:(?:of|der|de|des|do|das) )?(?:{{all}} |{{the}} )*(?P<item>[^\W_]\S*)[- ]{_COSTS}",
+    rf"(?:{{the}} )*(?:total|sum|summe) (?:spent|paid|ausgegeben|bezahlt|depense|paye|gastado"
+    rf"|pagado|gasto|pago) {_FOR}{_ITEM_SO_FAR}",
+    rf"add up (?:{{all}} |{{the}} )*(?:(?:{_COSTS}|everything|what)(?: (?:i|we)(?: have)?"
+    rf" (?:spent|paid))?) {_FOR}{_ITEM}",
+    measure="sum",
+    amount="€",
+    may_be_lookup=True,
+)

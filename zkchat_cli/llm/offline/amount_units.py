@@ -21,6 +21,9 @@ _UNITS = (
 )
 UNITS = tuple(tuple(line.split()) for line in _UNITS)
 DISTANCE = UNITS[0]
+MONEY = next(group for group in UNITS if "€" in group)
+# Properties with what something has cost
+PRICES = (*same_names("price"), *"amount betrag montant importe monto valor quantia".split())
 _SAME_ACTIVITIES = (
     "run ran running runs jog jogged laufen lief liefen gelaufen laufe joggen gejoggt lauf"
     " course courses couru courir cours footing footings correr corri corrimos corrido corrio"
@@ -45,6 +48,12 @@ _SAME_ACTIVITIES = (
 )
 ACTIVITIES = tuple(tuple(line.split()) for line in _SAME_ACTIVITIES)
 SPENDING = next(group for group in ACTIVITIES if "spend" in group)
+COSTS = frozenset(
+    "expense expenses spending spendings payment payments bill bills invoice invoices fee fees"
+    " ausgaben rechnungen zahlungen depense depenses facture factures paiement paiements gasto"
+    " gastos pago pagos factura facturas despesa despesas pagamento pagamentos fatura faturas"
+    " couts costes costos custos".split()
+)
 
 
 def units_of(amount: str) -> tuple[str, ...]:
@@ -72,12 +81,24 @@ def complete_amount(fields: dict[str, object], groups: Mapping[str, str]) -> boo
         fields["amount"] = "€"
     if "far" in groups:
         fields["amount"] = DISTANCE[0]
+    if activity in SPENDING and fields.get("about"):
+        # "How much did I spend in May on tapwise?"
+        fields["item"] = fields["about"]
     return is_known and bool(units_of(str(fields.get("amount", ""))))
 
 
-def amount_query(amount: str, activity: str) -> str:
-    """The names of an amount and the words of an activity, as the list tool takes them."""
+def is_money(amount: str) -> bool:
+    """Whether an amount is one of money, or a property such as a price."""
+    return bare_text(amount) in COSTS.union(MONEY, PRICES)
+
+
+def amount_query(amount: str, activity: str, item: str = "") -> str:
+    """The names of an amount, the words of an activity and what was paid for, as the list tool
+    takes them.
+    """
     names = units_of(amount)
+    if item:
+        return f"{' | '.join((*MONEY, *PRICES))};; {item}"
     if not names:
         names = same_names(amount) if is_common_name(amount) else (bare_text(amount),)
     verbs = next((group for group in ACTIVITIES if bare_text(activity) in group), ())

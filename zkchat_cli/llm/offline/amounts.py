@@ -23,7 +23,7 @@ def next_amount_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]
     """The list of the lines with the amounts."""
     if turn.calls_of(LIST_TOOL):
         return []
-    query = amount_query(request.amount, request.activity)
+    query = amount_query(request.amount, request.activity, request.item)
     which = request.measure if request.measure in EXTREMES else "amounts"
     shown = {"show": f"{which} of {query}", "limit": MOST_LINES}
     return [WantedCall(LIST_TOOL, list_arguments(request) | shown)]

@@ -5,7 +5,7 @@ words that a vault has for it: the tags, folders and properties of its notes dec
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from zkchat_cli.llm.offline.amount_units import is_activity
+from zkchat_cli.llm.offline.amount_units import is_activity, is_money
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.note_descriptions import list_arguments
@@ -140,6 +140,9 @@ def _without_kind(request: NoteRequest, subject: str) -> NoteRequest | None:
     if request.measure and is_activity(request.noun):
         # "total km of my runs", where lines say "ran 5 km"
         return request._replace(noun="", activity=request.noun, may_be_lookup=False)
+    if request.measure == "sum" and is_money(request.amount) and request.noun:
+        # "total cost of tapwise"
+        return request._replace(noun="", about=request.noun, item=request.noun, amount="€")
     return request if subject else None
 
 

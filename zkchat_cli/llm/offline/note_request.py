@@ -57,6 +57,8 @@ class NoteRequest(NamedTuple):
     measure: str = ""
     amount: str = ""
     activity: str = ""
+    # What was paid for: a line of the amounts has it, or a name above it
+    item: str = ""
     unlinked: str = ""
     # A version of what the notes are about, "4.0", and whether those after it are wanted
     version: str = ""

@@ -65,6 +65,7 @@ FAMILIES = (
     amount_patterns.TOTAL,
     amount_patterns.DONE,
     amount_patterns.OF_NOTES,
+    amount_patterns.SPENT,
     kind_patterns.DUE,
     kind_patterns.OVERDUE,
     kind_patterns.TO_DO,
@@ -242,6 +243,9 @@ def _read_scopes(pattern: RequestPattern, groups: Mapping[str, str]) -> dict[str
     for name in ("scope", "dates", "when"):
         if name in groups:
             fields |= read_scope(groups[name], columns=pattern.kind == "table")
+    if "item" in groups:
+        of_item = read_scope(groups["item"])
+        fields |= of_item | {"item": of_item.get("about", "")}
     if "when" in groups and (dated := read_dates(groups["when"])) and not dated.rest:
         fields = {"dates": dated.words}
     if "due" in groups:
@@ -249,7 +253,12 @@ def _read_scopes(pattern: RequestPattern, groups: Mapping[str, str]) -> dict[str
     if pattern.kind == "outline" and "scope" in groups and not fields:
         # Words such as "all" and "notes" restrict nothing, but a note may be called so
         fields = {"note": groups["scope"].strip(PUNCTUATION), "is_guess": True}
-    if pattern.values.get("may_be_lookup") and not groups.keys() & {"noun", "scope", "left"}:
+    if pattern.values.get("may_be_lookup") and not groups.keys() & {
+        "noun",
+        "scope",
+        "left",
+        "item",
+    }:
         # Notes as such need no proof
         fields["may_be_lookup"] = False
     return fields
@@ -343,6 +352,7 @@ _FOR_ONE = (*kind_patterns.LATEST.patterns, *kind_patterns.LATEST_NAMED.patterns
 _READ_ELSEWHERE = (
     *("scope", "dates", "when", "without", "clause", "tasks", "listed", "far", "due", "asked"),
     "verb",
+    "item",
 )
 _SUBJECTS = ("about", "note", "other", "left", "right")
 _PRONOUN = lazy_pattern(

@@ -73,13 +73,13 @@ def list_zk_documents(
     wanted = _with_links(vault, wanted, links_to)
     if ORPHANS in names:
         wanted = wanted._replace(linked_from="")
-    found = vault.catalog.list_notes(wanted)
-    if show in GROUPS:
-        return _count_names(vault, show, found)
     begin = max(0, offset)
     most = min(max(limit, 1), MOST_LISTED)
     if lists_lines(show):
-        return list_lines(vault, found, LineRequest(show, about, since, until, begin, most))
+        return list_lines(vault, wanted, LineRequest(show, about, since, until, begin, most))
+    found = vault.catalog.list_notes(wanted)
+    if show in GROUPS:
+        return _count_names(vault, show, found)
     shown = found[begin:][:most]
     dated = bool(wanted.newest or wanted.oldest or since or until)
     documents = [_describe(vault, entry, names, dated=dated) for entry in shown]

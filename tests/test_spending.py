@@ -1,0 +1,77 @@
+"""Requests for what something has cost in all, in five languages."""
+
+from pathlib import Path
+
+import pytest
+from conftest import write_notes
+from factories import AppFixture, answer_to, report_of
+
+from zkchat_cli.vault.note_amounts import find_amounts, read_query
+
+VAULT = {
+    "Tapwise.md": "A reader.\n\n- 2025-02-05: yearly plan 99.00 €\n- 2026-01-05: reader 25 €\n",
+    "2026-05-03.md": "- paid 12.50 € to tapwise\n- spent 30 € on shoes\n- Roof: offer 900 €\n",
+    "2026-06-03.md": "## Tapwise\n\n- renewed\n  - 14 € by card\n",
+    "Roof.md": "The roof leaks.\n",
+}
+
+
+@pytest.fixture
+def vault(vault: Path) -> Path:
+    return write_notes(vault, VAULT)
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("total of what tapwise has cost", "Total of €: 150.5. 4 values, in 3 notes"),
+        ("how much did I spend on tapwise in all?", "Total of €: 150.5."),
+        ("what has tapwise cost so far?", "Total of €: 150.5."),
+        ("total cost of tapwise", "Total of €: 150.5."),
+        ("sum of all tapwise payments", "Total of €: 150.5."),
+        ("wie viel habe ich insgesamt für Tapwise ausgegeben?", "Summe, €: 150,5. 4 Werte"),
+        ("was hat Tapwise bisher gekostet?", "Summe, €: 150,5."),
+        ("Summe dessen, was Tapwise gekostet hat", "Summe, €: 150,5."),
+        ("combien ai-je dépensé pour Tapwise en tout ?", "Total, € : 150,5. 4 valeurs"),
+        ("total de ce que Tapwise a coûté", "Total, € : 150,5."),
+        ("¿cuánto me ha costado Tapwise en total?", "Total de €: 150,5. 4 valores, en"),
+        ("total de lo que ha costado Tapwise", "Total de €: 150,5."),
+        ("quanto gastei com o Tapwise no total?", "Total de €: 150,5. 4 valores, em"),
+        ("total do que o Tapwise custou", "Total de €: 150,5."),
+        ("total spent on shoes", "Total of €: 30."),
+        ("how much did I pay for tapwise in 2026?", "Total of €: 51.5. 3 values, in 3 notes"),
+        ("how much did I spend on tapwise in May 2026?", "Total of €: 12.5."),
+    ],
+)
+def test_amounts_of_lines_about_it_or_below_its_name_are_added(
+    app: AppFixture, message: str, said: str
+) -> None:
+    assert answer_to(app, message).startswith(said)
+
+
+def test_lines_that_are_added_are_quoted(app: AppFixture) -> None:
+    said = answer_to(app, "how much did I spend on tapwise?")
+    assert "- Tapwise: “2025-02-05: yearly plan 99.00 €” [1]" in said
+    assert "- 2026-06-03: “14 € by card” [3]" in said
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["how much did I spend on the roof?", "what did I pay for the shoes?", "what do I need in all"],
+)
+def test_other_questions_are_looked_up(app: AppFixture, message: str) -> None:
+    report = report_of(app.session().send(message))
+    assert "Total of" not in report.answer
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "values"),
+    [
+        ("# Boat\n- paint 20 €\n# Car\n- tyres 300 €\n", "€;; boat", [20.0]),
+        ("- boat\n  - paint 20 €\n- tyres 300 €\n", "€;; boat", [20.0]),
+        ("- boat: paint 20 €\n- boat: offer 90 €\n- boat refund 5 €\n", "€;; boat", [20.0]),
+        ("- yearly plan 20 €\n- plan: 30 €\n- planned 40 €\n", "€", [20.0]),
+    ],
+)
+def test_amounts_of_an_item(text: str, query: str, values: list[float]) -> None:
+    assert [amount.value for amount in find_amounts(text, read_query(query))] == values
