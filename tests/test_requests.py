@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from zkchat_cli.llm.offline.note_request import NoteRequest
-from zkchat_cli.llm.offline.request_slots import bare_text
-from zkchat_cli.llm.offline.requests import parse_request
+from zkchat_cli.llm.offline.request_slots import bare_text, trigger_words
+from zkchat_cli.llm.offline.requests import FAMILIES, parse_request
 from zkchat_cli.llm.offline.typos import is_typo
 from zkchat_cli.text import words
 
@@ -57,6 +57,24 @@ def test_requests_of_a_kind_are_recognized_in_five_languages(kind: str) -> None:
             wrong[message] = problem
     assert len(lines) >= 60
     assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "how often do I change the impeller?",
+        "phone number of the harbour master",
+        "where is the wifi password?",
+        "what is the excess of the insurance?",
+        "what did the dentist charge for the crown?",
+        "does the apple tree need a pollinator?",
+        "Nora's shoe size",
+    ],
+)
+def test_look_up_tries_few_patterns(message: str) -> None:
+    words = trigger_words(bare_text(message))
+    tried = [pattern for family in FAMILIES if family.suits(words) for pattern in family.patterns]
+    assert len(tried) <= 40
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,8 @@ def count_word_forms(text: str) -> Counter[str]:
 
 def language_of_script(text: str) -> str:
     """The language of a text by its letters that are not Latin; `OTHER` without any."""
+    if text.isascii():
+        return OTHER
     counts = Counter({name: len(letters.findall(text)) for name, letters in _LETTERS.items()})
     kana = len(_KANA.findall(text))
     if kana > KANA_SHARE * counts[CHINESE]:

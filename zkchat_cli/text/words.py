@@ -119,7 +119,9 @@ match.
 """
 _WRITTEN_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
 _SPACED_WORD = lazy_pattern(r"\w\S*+")
+_PLAIN_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W\d_]++(?!\d))*")
 CJK_CHARACTER = lazy_pattern(f"[{CJK}]")
+_INDIAN_CHARACTER = lazy_pattern("[\u0900-\u0dff]")
 
 
 def find_cjk(text: str) -> list[str]:
@@ -167,6 +169,9 @@ def _tokenize(text: str) -> tuple[list[str], set[str]]:
     folded = remove_addresses(fold(text))
     if folded.isascii():
         return _ASCII_RUN.findall(folded), set()
+    # As in `find_cjk`; the pattern of all scripts takes 9 ms
+    if max(folded) < CJK[0] and not _INDIAN_CHARACTER.search(folded):
+        return [run.replace("’", "'") for run in _PLAIN_WORD.findall(folded)], set()
     found: list[str] = []
     ends: set[str] = set()
     for run in _WORD.findall(folded):

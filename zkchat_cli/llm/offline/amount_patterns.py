@@ -34,10 +34,10 @@ _TOTALS = (
     rf"(?:total|sum|summe|gesamtzahl|somme|suma|soma)(?: (?:number|amount|cost))? {_OFS}{_AMOUNT}",
     rf"gesamt-?{_AMOUNT}",
 )
-_TRIGGERS = (
-    "average mean avg durchschnitt mittler mittelwert schnitt moyen promedio media medio total sum"
-    " somme soma gesamt"
+_AVERAGE_TRIGGERS = (
+    "average mean. avg durchschnitt mittler mittelwert schnitt. moyen promedio media. medio."
 )
+_TOTAL_TRIGGERS = "total sum. summe somme suma. soma. gesamt"
 
 
 def _of_notes(amounts: tuple[str, ...]) -> tuple[str, ...]:
@@ -60,12 +60,15 @@ _REACHED = (
     rf"(?:{{the}} |l['’] ?)*{_TOTALS[0]} {_THAT_I}{_ACTIVITY}(?: bin| habe)?(?: {_WHEN})?",
     rf"(?:{{the}} )*{_TOTALS[0]},? die ich {_WHEN} {_ACTIVITY}(?: bin| habe)?",
 )
-AVERAGE = family("count", _TRIGGERS, *_of_notes(_AVERAGES), measure="average", may_be_lookup=True)
+AVERAGE = family(
+    "count", _AVERAGE_TRIGGERS, *_of_notes(_AVERAGES), measure="average", may_be_lookup=True
+)
 TOTAL = family(
-    "count", _TRIGGERS, *_of_notes(_TOTALS), *_REACHED, measure="sum", may_be_lookup=True
+    "count", _TOTAL_TRIGGERS, *_of_notes(_TOTALS), *_REACHED, measure="sum", may_be_lookup=True
 )
 _HOW_MANY = r"(?:how (?:many|much)|wie ?viele?|combien(?: d(?:e|['’]))?|cuant[ao]s?|quant[ao]s?)"
 _DID = r"(?:did|have|had|bin|habe|hab|haben|sind|ai|avons)(?:[- ](?:i|we|ich|wir|je|nous))?|j['’]ai"
+_HOW_MANY_WORDS = "many. much. wieviel viel. viele. combien cuant quant"
 _IN_ALL = r"(?:,? (?:in total|altogether|insgesamt|zusammen|au total|en total|no total|ao todo))?"
 DONE = family(
     "count",
@@ -79,6 +82,7 @@ DONE = family(
     rf"{_HOW_MANY} {_ACTIVITY}{_IN_ALL} {_WHEN}",
     rf"(?P<far>how far|wie weit) (?:{_DID}) {_ACTIVITY}{_IN_ALL} {_WHEN}",
     rf"(?P<far>wie weit) (?:{_DID}) {_WHEN} (?P<activity>gelaufen|gefahren|gegangen|geschwommen)",
+    needs=f"{_HOW_MANY_WORDS} far. weit.",
     measure="sum",
     may_be_lookup=True,
 )
@@ -87,6 +91,7 @@ OF_NOTES = family(
     "how wie combien cuant quant",
     rf"{_HOW_MANY} ?{_AMOUNT} (?:do|does|have|haben|hat|ont|a|tienen|tiene|tem|suman)"
     rf" (?:(?:{{the}}|{{all}}) )*{_MINE} (?:(?:{{the}}) )*{_NOUN}(?: have| contain)?{_IN_ALL}",
+    needs=_HOW_MANY_WORDS,
     measure="sum",
     may_be_lookup=True,
 )
@@ -166,7 +171,11 @@ SPENT = family(
     rf"|pagado|gasto|pago) {_FOR}{_ITEM_SO_FAR}",
     rf"add up (?:{{all}} |{{the}} )*(?:(?:{_COSTS}|everything|what)(?: (?:i|we)(?: have)?"
     rf" (?:spent|paid))?) {_FOR}{_ITEM}",
+    needs="spen paid pay bill invoice fee charge expen cost kosten ausge ausgab bezahlt gezahlt"
+    " gekostet rechnung zahlung gesamt cout depens facture paie gast pag fatur custo custa despes"
+    " factur add",
     measure="sum",
     amount="€",
     may_be_lookup=True,
 )
+AMOUNTS = (AVERAGE, TOTAL, DONE, OF_NOTES, SPENT)

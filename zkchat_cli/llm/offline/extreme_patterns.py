@@ -44,8 +44,12 @@ _MOST = {
     ),
 }
 _TRIGGERS = (
-    "best highest top worst lowest most fewest least hochst schlecht meist wenigst mieux moins"
-    " mejor peor melhor pior mais mas bewertet largest niedrig plus mayor menor menos maior"
+    "best highest top worst lowest most. fewest least. hochst schlecht meist wenigst mieux moins."
+    " mejor peor melhor pior mais. mas. largest niedrig plus. mayor menor menos. maior"
+)
+_RATING = (
+    "rate rating score bewertet bestbewertet hochstbewertet schlechtestbewertet note valorad"
+    " calificad puntuad avaliad toprated"
 )
 
 
@@ -62,6 +66,7 @@ def _of_rating(measure: str) -> RequestFamily:
         rf"{_ASKED}{_NOUN} {_I}{french}",
         rf"{_ASKED}{_NOUN} {_I}{spanish}(?: he| tengo)?",
         rf"{_ASKED}{_NOUN} {_I}{portuguese}",
+        needs=_RATING,
         measure=measure,
         amount="rating",
         may_be_lookup=True,
@@ -74,6 +79,7 @@ def _of_amount(measure: str) -> RequestFamily:
         _TRIGGERS,
         rf"{_ASKED}{_NOUN} (?:has|have|with|hat|haben|mit|a|ont|avec|tiene|tienen|con|tem|com)"
         rf" (?:{_MOST[measure]}) ?{_AMOUNT}(?: (?:hat|haben))?",
+        needs="has. have. with. hat. haben. mit. a. ont. avec. tiene con. tem. com.",
         measure=measure,
         may_be_lookup=True,
     )

@@ -3,8 +3,17 @@ finished". See `request_slots`; whether a vault has notes of that kind, `note_ki
 """
 
 from zkchat_cli.llm.offline.kind_names import KINDS as KIND_NAMES
-from zkchat_cli.llm.offline.mentions import MENTIONING
-from zkchat_cli.llm.offline.request_slots import family
+from zkchat_cli.llm.offline.mentions import MENTION_TRIGGERS, MENTIONING
+from zkchat_cli.llm.offline.request_slots import (
+    COUNTED,
+    NEWEST,
+    NOTES,
+    OLDEST,
+    SHOW,
+    TASKS,
+    WHICH,
+    family,
+)
 
 _TASKS = (
     r"(?P<tasks>tasks?|to[- ]?dos?|to[- ]do items?|action items?|aufgaben?|taches?|tareas?"
@@ -17,7 +26,8 @@ _PLURAL = (
     r"|(?:entrees?|entradas?|notas?|notes) (?:de |du |del |do |d['’])?(?:journal|diario|diarias?)"
     rf"|journal days|[^\W\d]\w+(?= {_NOTES}(?: |,|$))|[^\W\d]\w+(?:s|x|n|r|e|i|people|gente))"
 )
-_ONE_OF_KIND = rf"(?P<noun>{'|'.join(name for names in KIND_NAMES for name in names)})"
+_KIND_NAMES = "|".join(name for names in KIND_NAMES for name in names)
+_ONE_OF_KIND = rf"(?P<noun>{_KIND_NAMES})"
 _NOUN = rf"(?:{_TASKS}|(?:{{notes}})|{_PLURAL}(?: {_NOTES})?)"
 _WHICH = (
     r"(?:which|what|welche[rns]?|quel(?:le)?s?|que|qua(?:is|l)|cual(?:es)?)(?: (?:of|von|de|sont"
@@ -59,28 +69,64 @@ _TIME = (
     r"(?:(?:in|from|of|during|since|im|vom|von|aus|seit|en|de|du|depuis|desde|del|em|do)\b|d['’]"
     r"|(?:19|20)\d\d\b|last|this|letzte|diese|yesterday|today|gestern|heute)"
 )
+_NAMED_TRIGGERS = (
+    "my. our. the. of. a. an. some. those. these. mein unser die. der. das. den. dem. des. ein mes."
+    " mon. ma. nos. notre la. le. les. un. une. du. de. d. l. mis. mi. nuestr el. los. las. una"
+    " minha meu nossa as. o. os. a. uma um. uns. dos. da. do. all. every. any. each. alle samtlich"
+    " tou tod"
+)
 COUNTED_KINDS = family(
     "count",
-    TRIGGERS,
+    COUNTED,
     rf"(?P<listed>{_COUNTED}){_NOUN}{_CLAUSE}",
     rf"{_COUNTED}(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     may_be_lookup=True,
 )
-KINDS = family(
+SORTED_KINDS = family(
     "list",
-    TRIGGERS,
+    f"{NEWEST} {OLDEST}",
     rf"(?:{_LISTED})?{_ORDER} (?P<limit>{{number}})(?: {_NOUN}{_CLAUSE})?",
     rf"(?:{_LISTED})?(?P<limit>{{number}}) (?:{{the}} )*{_ORDER} {_NOUN}{_CLAUSE}",
     rf"(?:{_LISTED})?(?:(?P<limit>{{number}}) )?{_NOUN} (?:{{the}} )*{_ORDER}{_CLAUSE}",
     rf"{_LISTED}{_ORDER} {_NOUN}{_CLAUSE}",
+    needs=TRIGGERS,
+    may_be_lookup=True,
+)
+ASKED_KINDS = family(
+    "list",
+    f"{SHOW} {WHICH}",
     rf"{_ASKED_FOR}{_NOUN}[ ,]+(?P<clause>.+)",
+    needs=TRIGGERS,
+    may_be_lookup=True,
+)
+NAMED_KINDS = family(
+    "list",
+    _NAMED_TRIGGERS,
     # A sentence such as "my task runs over two lines" has neither
     rf"{_NAMED}{_NOUN}[ ,]+(?P<clause>{_OPENING}.+|\S+(?: \S+){{0,2}})",
+    needs=TRIGGERS,
+    may_be_lookup=True,
+)
+KINDS_WITHOUT = family(
+    "list",
+    f"{SHOW} {WHICH}",
     # "Which book has no rating?"
     rf"{_ASKED_FOR}{_ONE_OF_KIND} (?P<clause>(?:has|had|hat|n['’]a|no tiene|nao tem|without|ohne"
     r"|sans|sin|sem|is not|ist nicht|n['’]est pas)\b.+)",
+    needs="has. had. hat. n. no. nao. without. ohne. sans. sin. sem. not. nicht.",
+    may_be_lookup=True,
+)
+MENTIONING_KINDS = family(
+    "list",
+    MENTION_TRIGGERS,
     rf"(?:{_LISTED})?{_NOUN},? (?P<clause>{MENTIONING})",
-    rf"{_LISTED}{_TASKS}",
+    needs=TRIGGERS,
+    may_be_lookup=True,
+)
+LISTED_TASKS = family("list", TASKS, rf"{_LISTED}{_TASKS}", may_be_lookup=True)
+KINDS_IN_STATE = family(
+    "list",
+    TRIGGERS,
     rf"{_LISTED}(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"(?P<known_state>[^\W\d]\w+) {_NOUN}{_CLAUSE}",
     rf"{_NOUN} (?P<known_state>[^\W\d]\w+){_CLAUSE}",
@@ -89,8 +135,19 @@ KINDS = family(
     rf"{_NOUN} (?P<when>{_TIME}.*)",
     may_be_lookup=True,
 )
+KINDS = (
+    SORTED_KINDS,
+    ASKED_KINDS,
+    NAMED_KINDS,
+    KINDS_WITHOUT,
+    MENTIONING_KINDS,
+    LISTED_TASKS,
+    KINDS_IN_STATE,
+)
 # "Show machines", but also "show examples"
-SHOWN = family("list", TRIGGERS, rf"{{show}} (?:{{the}} )*{_PLURAL}", may_be_lookup=True)
+SHOWN = family(
+    "list", SHOW, rf"{{show}} (?:{{the}} )*{_PLURAL}", needs=TRIGGERS, may_be_lookup=True
+)
 # One note: "my last journal entry", "la note la plus récente"
 _OPENED = (
     r"(?:(?:{show}|open|read|offne|lies|ouvre|lis|abre|lee|abra|leia"
@@ -102,7 +159,7 @@ _ENTRY = (
     r"(?:(?P<noun>(?:tagebuch|journal)[- ]?eintrag|(?:entree|entrada|nota|note)"
     r" (?:de |du |del |do |d['’]|no |en (?:el |mi )?|dans (?:le |mon )?)?"
     r"(?:journal|diario))|(?:{notes})"
-    rf"|(?P<noun2>{'|'.join(name for names in KIND_NAMES for name in names)})"
+    rf"|(?P<noun2>{_KIND_NAMES})"
     r"(?: (?:entry|note|page|eintrag|notiz))?)"
 )
 _NEXT_TO = r"(?:[ ,]+(?P<clause>(?:with|mit|avec|con|com|about|uber|sur|sobre|in|\#).*))?"
@@ -115,6 +172,7 @@ LATEST = family(
     " reciente recente antig vie velh nov nuev",
     rf"{_ONE}{_ORDER} {_ENTRY}{_NEXT_TO}",
     rf"{_ONE}{_ENTRY} (?:la |le |el |o |a )?{_ORDER}{_NEXT_TO}",
+    needs=f"{NOTES} journal entree entrada tagebuch {_KIND_NAMES.replace('|', ' ')}",
     may_be_lookup=True,
 )
 LATEST_NAMED = family(
@@ -155,10 +213,9 @@ _DUE_WORDS = (
     r"|avec (?:une )?echeance|con (?:plazo|vencimiento)|com prazo)(?: (?:by|bis|pour|para"
     r"|on|am))?"
 )
-DUE = family(
+DUE_TASKS = family(
     "list",
-    "due fallig dues rendre faire vence for fur pour para until bis jusqu hasta ate echeance with"
-    " do get finish tun machen erledigen an hacer fazer hoy hoje",
+    TASKS,
     rf"{_SHOWN}{_TASKS} {_IS}{_DUE_WORDS} (?P<due>.+)",
     rf"{_SHOWN}{_TASKS} {_IS}(?P<due>(?:until|by|bis|jusqu['’]a|hasta|ate) .+)",
     rf"{_SHOWN}{_TASKS},? {_IS}(?P<due>.+) (?:fallig|zu erledigen)(?: sind)?",
@@ -167,6 +224,15 @@ DUE = family(
     r"|mit (?:einem |einer )?(?:falligkeits?datum|frist|termin|falligkeit)"
     r"|avec (?:une )?(?:echeance|date limite)|con (?:fecha (?:limite|de vencimiento)|plazo)"
     r"|com (?:prazo|data limite|vencimento))",
+    needs="due fallig rendre faire vence vencimiento entregar vencer for. fur. pour. para. until."
+    " bis. jusqu hasta. ate. by. deadline frist. termin. zu. echeance date. plazo fecha prazo data."
+    " vencimento",
+    what="due tasks",
+)
+DUE_ASKED = family(
+    "list",
+    "due. fallig. rendre faire vence entregar do. get. finish. tun. machen. erledigen. an. hacer"
+    " fazer tengo tenho hay. ha.",
     r"(?:what|which)(?:['’]s| is| are)(?: still)? due (?P<due>.+)",
     r"was ist (?:noch )?(?P<due>.+) fallig|was ist (?:noch )?fallig (?P<due2>.+)",
     r"qu['’]est[- ]ce qui est (?:du|a rendre|a faire) (?:pour )?(?P<due>.+)",
@@ -180,15 +246,17 @@ DUE = family(
     r" (?P<due>.+)",
     r"(?:que|o que|lo que) (?:eu )?(?:(?:tengo|tenho) (?:que|de)|debo|devo|preciso) (?:hacer|fazer)"
     r" (?P<due>.+)|(?:que|o que) (?:eu )?(?:tengo|tenho|hay|ha) (?:pendiente )?para (?P<due2>.+)",
+    needs="what. which. was. qu. que. o.",
     what="due tasks",
 )
+DUE = (DUE_TASKS, DUE_ASKED)
 _LATE = (
     r"(?:overdue|past due|late|uberfallig\w*|en retard|vencid[oa]s?|atrasad[oa]s?|retrasad[oa]s?"
     r"|em atraso|con retraso|in verzug)"
 )
 OVERDUE = family(
     "list",
-    "overdue past late uberfallig retard vencid atras retras verzug",
+    "overdue past. late. uberfallig retard vencid atras retras verzug",
     rf"{_SHOWN}{_LATE} {_TASKS}",
     rf"{_SHOWN}{_TASKS} {_IS}{_LATE}(?: sind)?",
     rf"(?:what|was|qu['’]est[- ]ce qui|que|o que)(?:['’]s)? {_IS}{_LATE}",
@@ -199,8 +267,8 @@ OVERDUE = family(
 _WHO = r"(?P<companion>[^\W\d]\S*(?: [^\W\d]\S*)?)"
 ATTENDED = family(
     "list",
-    "attend join part particip was at with teil teilgenommen dabei anwesend assist asist estuvo"
-    " esteve war hat",
+    "attend join part. took. taken particip was. were. at. teil teilgenommen dabei anwesend"
+    " nahm. assist asist estuvo esteve foi. fue. venu war. waren. hat. haben. go. come.",
     rf"(?:which|what) {_NOUN} (?:did|has|have) {_WHO} (?:attend(?:ed)?|join(?:ed)?|take part in"
     r"|taken part in|participated? in|come to|go to)",
     rf"(?:which|what) {_NOUN} (?:was|were) {_WHO} (?:at|in|present at|part of)",
@@ -216,7 +284,6 @@ ATTENDED = family(
 )
 # Tasks without the word
 _TO_DO = (
-    rf"(?:{{show}} )?(?:(?:{{all}}|{{the}}) )*(?:to[- ]?do|task|aufgaben)[- ]?list[es]?|{_TASKS}",
     r"(?:what|was) (?:do|must|muss|have) (?:i|we|ich|wir) (?:dafur |damit |da )?(?:still |noch"
     r" |alles |have )*(?:to )?(?:do|get done|tun|machen|erledigen)(?: for (?:it|that|this))?"
     r"(?: (?P<dates>.+))?",
@@ -244,10 +311,18 @@ _OPEN_TASKS_OF = (
     rf"|erledigten?) {_TASKS} (?:of|from|von|vom) (?:{{the}} )*"
     r"(?P<about>[^\W\d][\w-]*(?: [\w-]+)?)"
 )
-TASKS_OF = family("list", "task to-do todo aufgabe tach tarea tarefa", _OPEN_TASKS, _OPEN_TASKS_OF)
+TASKS_OF = family("list", TASKS, _OPEN_TASKS, _OPEN_TASKS_OF)
+TASK_LIST = family(
+    "list",
+    TASKS,
+    rf"(?:{{show}} )?(?:(?:{{all}}|{{the}}) )*(?:to[- ]?do|task|aufgaben)[- ]?list[es]?|{_TASKS}",
+    what="open tasks",
+)
 TO_DO = family(
     "list",
-    "task to-do todo to aufgabe tach tarea tarefa do left muss qu que reste was o faire open what",
+    "what. was. qu. que. o. lo.",
     *_TO_DO,
+    needs="do. done tun. machen. erledigen. left. open undone offen. an. to. pendient ouvert abert"
+    " pendent faire tengo tenho falt hay. ha. queda debo preciso resta",
     what="open tasks",
 )

@@ -2,7 +2,7 @@
 `request_slots`.
 """
 
-from zkchat_cli.llm.offline.request_slots import family
+from zkchat_cli.llm.offline.request_slots import COUNTED, NOTES, family
 
 _ASKED = r"(?:(?:{show}|which|what|welche|quelles?|que|quais|cuales) )?(?:(?:{all}|{the}) )*"
 _COUNTED = (
@@ -60,8 +60,11 @@ _TRIGGERS = (
     " never not link back incoming inbound nichts kein nirgend nicht ohne rien aucun sans pas null"
     " nada ningun sin nenhum sem nao without"
 )
-ORPHANS = family("list", _TRIGGERS, rf"{_ASKED}{_NOTES}{_ALSO_THERE}", is_orphan=True)
-COUNTED_ORPHANS = family("count", _TRIGGERS, rf"{_COUNTED}{_NOTES}{_ALSO_THERE}", is_orphan=True)
+_NEEDS = f"{NOTES} orphan orphelin huerfan orfa"
+ORPHANS = family("list", _TRIGGERS, rf"{_ASKED}{_NOTES}{_ALSO_THERE}", needs=_NEEDS, is_orphan=True)
+COUNTED_ORPHANS = family(
+    "count", _TRIGGERS, rf"{_COUNTED}{_NOTES}{_ALSO_THERE}", needs=COUNTED, is_orphan=True
+)
 _LINKING_TO_NOTHING = (
     r"(?:(?:links?|points?|refers?)(?: to)? (?:nothing|nowhere|no (?:other )?notes?)"
     r"|(?:auf )?(?:nichts|nirgends|nirgendwohin)"
@@ -76,6 +79,7 @@ DEAD_ENDS = family(
     "list",
     "nothing nowhere nichts nirgend rien nada ning nenhum no",
     rf"{_ASKED}(?:{{notes}}),? {_THAT}{_LINKING_TO_NOTHING}",
+    needs=NOTES,
     unlinked="-",
 )
 _AND = r",? (?:and|nor|und|et|y|e|ni|nem) "
@@ -97,10 +101,20 @@ _IN_NO_DIRECTION = (
 )
 _ALONE = rf"(?:(?:{{notes}}),? {_RELATIVE}{_IN_NO_DIRECTION}(?: sind)?|{_ISOLATED} (?:{{notes}}))"
 ISOLATED = family(
-    "list", _TRIGGERS, rf"{_ASKED}{_ALONE}{_ALSO_THERE}", is_orphan=True, unlinked="-"
+    "list",
+    _TRIGGERS,
+    rf"{_ASKED}{_ALONE}{_ALSO_THERE}",
+    needs=NOTES,
+    is_orphan=True,
+    unlinked="-",
 )
 COUNTED_ISOLATED = family(
-    "count", _TRIGGERS, rf"{_COUNTED}{_ALONE}{_ALSO_THERE}", is_orphan=True, unlinked="-"
+    "count",
+    _TRIGGERS,
+    rf"{_COUNTED}{_ALONE}{_ALSO_THERE}",
+    needs=COUNTED,
+    is_orphan=True,
+    unlinked="-",
 )
 _LINKS = r"(?:wiki ?-?)?(?:links?|verlinkungen|verweise|liens?|enlaces?|vinculos?|ligacoes)"
 _BROKEN = (
@@ -113,11 +127,12 @@ _DEAD = (
     r"|apontam) (?:nowhere|to nothing|ins leere|ins nichts|nulle part|a ninguna parte|a nada"
     r"|para nada|a lugar nenhum))"
 )
-_DEAD_TRIGGERS = (
-    "broken dead dangling missing unresolved kaputt defekt tot ungult rompu cass mort bris rot"
-    " muert quebrad invalid link lien enlace"
-)
-BROKEN = family("list", _DEAD_TRIGGERS, rf"{_ASKED}{_DEAD}{_ALSO_THERE}", what="broken links")
+_LINK_WORDS = "link wiki verlinkung verweis lien enlace vinculo ligacoes"
+BROKEN = family("list", _LINK_WORDS, rf"{_ASKED}{_DEAD}{_ALSO_THERE}", what="broken links")
 COUNTED_BROKEN = family(
-    "count", _DEAD_TRIGGERS, rf"{_COUNTED}{_DEAD}{_ALSO_THERE}", what="broken links"
+    "count",
+    _LINK_WORDS,
+    rf"{_COUNTED}{_DEAD}{_ALSO_THERE}",
+    needs=COUNTED,
+    what="broken links",
 )

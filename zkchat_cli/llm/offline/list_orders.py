@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
+from zkchat_cli.text.patterns import lazy_pattern
 
 _SORTED = r"(?:sort(?:ed)?|order(?:ed)?|sortiert|triee?s?|ordenad[oa]s?|geordnet)"
 _DATE = r"(?:(?:the|dem|der|la|el|le) )?(?:dates?|datum|fecha|data)"
@@ -32,6 +33,11 @@ _ORDER = compile_filled(
     rf"|(?:{_SORTED} )?(?:{_REVERSED}|(?P<oldest5>{_IN_TURN}))(?: {_SORTED})?"
     rf"|(?:and )?{_SORTED} (?:by|nach|par|por) {_DATE}|nach datum (?:sortiert|geordnet))[ .!?]*$"
 )
+# What each order has, which compiles in no time
+_HINT = lazy_pattern(
+    r"first|zuerst|abord|prem|prim|sort|order|orden|trie|geord|crono|chrono|umgek|dat[aeu]|fecha"
+    r"|old|alt|earl|fru|ancien|vie|antig|velh"
+)
 
 
 class OrderedText(NamedTuple):
@@ -43,7 +49,8 @@ class OrderedText(NamedTuple):
 
 def take_order(text: str) -> OrderedText | None:
     """The order at the end of a request; None without one."""
-    found = _ORDER.search(bare_text(text))
+    bare = bare_text(text)
+    found = _ORDER.search(bare) if _HINT.search(bare) else None
     if found is None:
         return None
     return OrderedText(text[: found.start()], any(found.groupdict().values()))

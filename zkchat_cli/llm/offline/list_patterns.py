@@ -1,6 +1,11 @@
 """The patterns of requests for notes: lists, counts, tables and links. See `request_slots`."""
 
-from zkchat_cli.llm.offline.request_slots import family
+from zkchat_cli.llm.offline.request_slots import (
+    NEWEST,
+    NOTES,
+    NUMBER,
+    family,
+)
 
 _TO = (
     r"(?:(?:{show} )?(?:{all} |{the} )*(?:{notes})"
@@ -8,17 +13,24 @@ _TO = (
     r"|was|o que|qui|quien|quem|qu['’]est[- ]ce qui"
     r"|(?:{show} )?(?:everything|anything|alles|tout|todo|tudo),?(?: was| ce)?)"
 )
+# "Where is the wifi password?" is no such question
+MENTIONED = family(
+    "links",
+    "mention link cited referenced",
+    r"where is (?P<note>.+) (?:mentioned|linked|cited|referenced)",
+    needs="where.",
+    direction="to",
+)
 LINKS = family(
     "links",
     "link backlink point refer connect related verlink ruckverw verweis zeig hang verbind pointe"
     " lien relie renvoi lie enlaz enlac conect apunt apont liga retrolien retroenlac ruckverknupf"
-    " wohin outgoing incoming path vincul aponta linka wie cit quot zit mention where",
+    " wohin outgoing incoming path vincul aponta linka cite cita quot zit",
     _TO + r" (?:that |which |die |qui |que )?(?:{link}|refer(?:ence)?s?) (?:back )?to (?P<note>.+)",
     _TO + r" (?:that |which |die |qui |que )?(?:references?|cites?|quotes?|citent|cite|citan?"
     r"|citam?|verlinken|verlinkt|zitieren|referenzieren) (?!auf |zu )(?P<note>.+)",
     r"(?:which|what) (?:{notes} )?(?:is|are) linked to (?P<note>.+)|what['’]s linked to"
-    r" (?P<note2>.+)"
-    r"|where is (?P<note3>.+) (?:mentioned|linked|cited|referenced)",
+    r" (?P<note2>.+)",
     r"(?:{notes}) (?:linking|pointing|that (?:link|point)) (?:back )?to (?P<note>.+)"
     r"|(?:{notes}) (?:liees?|reliees?|qui (?:pointent|renvoient)) (?:a|vers) (?P<note2>.+)",
     r"back-?links (?P<note>[^ ]+(?: [^ ]+)?)|back-?links? (?:de|del|do|da|von|du|para|a)"
@@ -80,7 +92,8 @@ LINKS_FROM = family(
 )
 LINKS_BETWEEN = family(
     "links",
-    LINKS_TRIGGERS + " how wie comment como",
+    "connect link relate path. way. chain zusammen verbund verlink verknupf lie relie ligad"
+    " conectad relacion conecta enlazad",
     r"how (?:are|is|do) (?P<note>.+?) (?:and|with|to) (?P<other>.+?)"
     r" (?:connected|linked|related|connect|relate)(?: to each other)?",
     r"how (?:is|are|does) (?P<note>.+?) (?:connected|linked|related|connect|relate) (?:to|with)"
@@ -135,6 +148,7 @@ TABLE = family(
     r"(?:{the} )*{table} (?:mit|aus|von|der) (?P<scope>.+?) (?:machen|erstellen|anlegen)",
     r"(?P<scope>[^,:]{1,60}?)" + _AS + r" ?(?:{the} ?)*{table}(?: form)?",
 )
+_TAGS_OR_FOLDERS = "tag folder directory schlagw ordner verzeichnis etiquet dossier carpeta pasta"
 COUNT = family(
     "count",
     "how many number count compte wie wieviel anzahl zahl combien nombre cuant cuenta numero"
@@ -154,6 +168,7 @@ COUNT = family(
     r"(?:cuant[ao]s|numero (?:total )?d[eo]|cuenta|contar?|quant[ao]s|conte|total de)"
     r" (?:(?:{all} |{the} )*(?:{notes})|(?P<what>tags|etiquetas|carpetas|pastas))"
     r"(?: (?P<scope>.+))?",
+    needs=f"{NOTES} {_TAGS_OR_FOLDERS}",
 )
 _FRAME_WROTE = (
     r"what (?:did|have|had) (?:i|we) (?:write|written|wrote|note(?:d)?(?: down)?|do|done"
@@ -173,7 +188,7 @@ _FRAME_WROTE = (
 )
 WRITTEN = family(
     "list",
-    "what was qu que o",
+    "what. was. qu. que. o.",
     *(rf"(?:{frame}) (?P<when>.+)" for frame in _FRAME_WROTE),
     r"was (?:ist|war)(?: alles)? (?P<when>.+) (?:passiert|geschehen|los)",
 )
@@ -182,105 +197,148 @@ _WITHOUT = (
     r" (?:pas d(?:e|['’])"
     r"|aucune?)|sin|no tienen|sem|nao tem"
 )
-LIST = family(
-    "list",
-    "list show give display find get print enumerate see name which what note entr document page"
-    " file zett notiz doku seit eintr zeig gib finde such nenn montr affich donne trouv enumer"
-    " fiche quell quels muestr muestra dame encuentr busca nota ensena ver mostre mostra quai que"
-    " apunt all every everything alle toute todas todos newest latest recent neuest dernier ultim"
-    " recient recente the die las os welche tag folder ordner dossier carpeta pasta # tell mas"
-    " mais steht liegt qu any do did have is are gibt habe hatte ai est il y j tengo hay ten ha tem"
-    " exist untag tout todo tudo",
-    r"(?:{show} )(?:{all} |{the} )*(?P<newest>{newest}) (?P<limit>{number})(?: (?:{notes}))?"
-    r"(?: (?P<scope>.+))?",
-    r"(?:{show} )(?:{the} )*(?:first|ersten|premier(?:e)?s?|primer[oa]s?|primeir[oa]s?)"
-    r" (?P<limit>{number}) (?:{notes})(?: (?P<scope>.+))?",
-    r"(?:quelles? sont|what are|which are|welche sind|was sind|cuales son|quais sao)"
-    r" (?:{all} |{the} )*(?:(?P<limit>{number}) )?(?P<newest>{newest}) (?:{notes})",
-    r"(?:quelles? sont|cuales son|quais sao) (?:{all} |{the} )*(?:{notes}) (?:{the} )*"
-    r"(?P<newest>{newest})",
-    r"(?:{show} )?(?:{all} |{the} )*(?P<newest>{newest}) (?:(?P<limit>{number}) )?(?:{notes})"
-    r"(?: (?P<scope>.+))?",
-    r"(?:{show} )?(?:{all} |{the} )*(?P<limit>{number}) (?:{the} )*(?P<newest>{newest})"
-    r"(?: (?:{notes})(?: (?P<scope>.+))?)?",
-    r"(?:{show} )?(?:{all} |{the} )*(?:(?P<limit>{number}) )?(?:{notes}) (?:{the} )*"
-    r"(?P<newest>{newest})(?: (?P<scope>.+))?",
-    r"(?:{show} |what are |which are )(?:{all} |{the} )*(?P<what>tags|folders|schlagworter|ordner"
-    r"|etiquettes|dossiers|etiquetas|carpetas|pastas)(?: (?:do i have|are there|habe ich"
-    r"|gibt es))?",
-    r"(?:which|what|welche|quels?|quelles?|que|quais) (?P<what>tags|folders|schlagworter|ordner"
-    r"|etiquettes|dossiers|etiquetas|carpetas|pastas)"
-    r" (?:do i (?:have|use)|are there|exist|habe ich|gibt es|ai[- ]je|y a[- ]t[- ]il|tengo|hay"
-    r"|tenho|ha"
-    r"|existem|existen)",
-    r"(?:do (?:i|we) have|have (?:i|we) (?:got|written|noted)|did (?:i|we) (?:write|note)"
-    r"|(?:are|is) there) (?:any )?{something} (?P<scope>{about} .+)",
-    r"(?:any|everything|anything) (?:{notes} )?(?:that )?(?:(?:i|we) (?:have |{write} ?)+)?"
-    r"(?P<scope>{about} .+)",
-    r"(?:gibt es|habe ich|haben wir|hatte ich) (?:schon |irgendwelche |et?was )?{something}"
-    r" (?P<scope>{about} .+?)(?: {write})?",
-    r"welche {notes} gibt es (?P<scope>{about} .+)",
-    r"(?:est[- ]ce que |est[- ]ce qu['’])?(?:j['’]ai|ai[- ]je|y a[- ]t[- ]il|il y a)"
-    r"(?: {write})? {something} (?P<scope>{about} .+)",
-    r"(?:tengo|hay|tenemos|tenho|tem|ha|existem|temos|eu tenho) {something} (?P<scope>{about} .+)",
-    r"(?:tout|toutes|todo|tudo)(?: (?:ce que|lo que|o que|que))?"
-    r"(?: (?:j['’]ai|tengo|tenho|he|eu))? ?(?:{write} )?(?P<scope>{about} .+)",
-    r"(?:que|quais|cuales|quelles|which|welche) (?:son|sao|sont|are|sind) {the} (?:{notes})"
-    r" (?P<scope>{about} .+)",
-    r"(?:{show} )?(?:{all} |{the} )*(?:{notes}) (?P<scope>(?:with|having|mit|avec|con|com)"
-    r" (?:{the} )*{named_property}:? [^,;]{1,30})",
-    r"(?:{show} |{all} |{the} )*(?:{notes}) by (?P<scope>.+)",
-    r"(?:{show} )?(?:{all} |{the} )*(?:(?:which|what|welche|quelles|que|quais|cuales) )?(?:{notes})"
-    r" (?:(?:that|which|die|qui|que) )?(?:(?:are|sind|sont|estan|estao) )?"
-    rf"(?P<without>{_WITHOUT}) ?(?:any )?{{label}}(?: #?(?P<tag>[^ ]+))?(?: haben)?",
-    r"(?:{show} )?(?:{all} |{the} )*(?:(?:which|what|welche|quelles|que|quais|cuales) )?(?:{notes})"
-    r" (?:(?:that|which|die|qui|que) )?(?:(?:are|sind|sont|estan|estao) )?"
-    r"(?P<without>not tagged(?: with| as)?|untagged|nicht getaggt(?: mit)?) ?#?(?P<tag>[^ ]*)",
-    r"(?P<without>untagged) {notes}",
-    # "find entries with impossible days" need not be about notes
-    r"(?:{show}) (?:(?:{all}|{the}) )+(?:{notes})(?: (?P<scope>.+?))?(?: auf)?",
-    r"(?:{show}) (?:notes?|notiz(?:en)?|zettel|notas?|fiches?|apuntes)(?: (?P<scope>.+?))?"
-    r"(?: auf)?",
-    r"(?:{show}) (?:{notes}) (?P<scope>(?:in|im|dans|en|em) [^ ]+/[^ ]*)",
-    r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales)(?: de| of)?(?: (?:{the}))* (?:{notes})"
-    r" (?:do i have|are there|i have|exist|have i written|did i (?:write|take|make)|habe ich"
-    r"|gibt es|hab ich|ai[- ]je|j['’]ai|y a[- ]t[- ]il|est[- ]ce que j['’]ai|tengo|hay|tenemos|eu"
-    r" tenho|tenho|ha|existem)(?: (?P<scope>.+?))?(?: geschrieben)?",
-    r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales)(?: de| of)?(?: (?:{the}))* (?:{notes})"
-    r" (?:que )?(?P<scope>(?:{mention}|(?:have|has|with|haben|ont|tienen|tem|habe) (?:the |das"
-    r" |die |le |la |el |a |l['’] ?)*{label}|(?:are|is|sind|sont|estan|estao|son|sao)"
-    r" (?:tagged|in|from|im|dans|en|na|no|mit|von|vom|aus|with|de|du|del|do|da|avec|con|com)"
-    r"|tagged|from|with|in) ?.+)",
-    r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales) (?:{notes})"
-    r" (?P<scope>(?:have|has|haben|hat|ont|tienen|tem) [\w-]+ ?(?:::?|=) ?\S.*)",
-    r"(?:was (?:steht|ist|liegt|gibt es)|what(?:['’]?s| is)|qu['’] ?y a[- ]t[- ]il|que hay"
-    r"|o que (?:ha|tem|esta))"
-    r" (?P<scope>(?:in|im|dans|en|na|no|em) (?:{the} )*(?:folder|directory|ordner|verzeichnis"
-    r"|dossier|carpeta|pasta) .+)",
-    r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:with|having|mit|avec|con|com) (?:{the} )*[\w-]+ ?[:=]"
-    r"|(?:where|whose|bei denen|dont|donde|cuyo|cuya|onde|cujo|cuja) (?:{the} )*[\w-]+"
-    r"(?: ?[:=]| is| ist| est| es| e)) .+)",
-    r"(?:{all} |(?:{all} )(?:{the} )+)+(?:{notes})(?: (?P<scope>.+?))?",
-    r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:that |which |die |qui |que )?(?:{mention})|about"
-    r"|regarding|concerning|on the subject of|uber|zum thema|sur|sobre|acerca de|a propos de) .+)",
-    r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:that |which )?(?:are )?(?:tagged|taguees?"
-    r"|etiquetad[oa]s"
-    r"|getaggt mit|marcadas com)|with (?:the )?tag"
-    r"|(?:in|from|under|im|in der|dans le|dans|en la|de la|en|na|no|da|du|aus dem) (?:the |my )?"
-    r"(?:folder|directory"
-    r"|ordner|dossier|carpeta|pasta)|(?:with|mit|avec|con|com) (?:the |dem |le |la |a"
-    r" |l['’] ?)*{label}) ?.+)",
-    r"(?:{show} )?(?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:that is |was )?"
-    r"(?:tagged|with \#|mit \#|avec \#|con \#|com \#|about|from|uber|sur|sobre|von) ?.+)",
-    r"(?:{show}) (?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:on|in|under) .+)",
-    r"(?:{show} )?(?P<scope>\#[^\s#]+(?: \#[^\s#]+)* (?:{notes})(?: .+)?)|(?:{show} "
-    r"|{all} )(?P<scope2>\#[^\s#]+)"
-    r"(?: (?:{notes}))?",
-    r"(?:{the} )*(?:{notes}) (?:{write}|created|made|changed|erstellt|creees|creadas|criadas) "
-    r"(?P<dates>.+)",
-    r"(?:{the} )*(?:{notes}) (?P<dates>(?:of|from|since|before|after|between|von|vom|seit|aus|de|du"
-    r"|del|da|do|desde|depuis|antes de|avant|d['’]) ?.+)",
-    r"(?:{show} )(?:{all} |{the} )*(?P<scope>.+? folder)",
+_SOMETHING = f"{NOTES} anything something etwas ewas irgendwas quelque algo alguma anotacoes"
+LISTS = (
+    # The newest notes
+    family(
+        "list",
+        f"{NEWEST} first erste premier primer primeir",
+        r"(?:{show} )(?:{all} |{the} )*(?P<newest>{newest}) (?P<limit>{number})(?: (?:{notes}))?"
+        r"(?: (?P<scope>.+))?",
+        r"(?:{show} )(?:{the} )*(?:first|ersten|premier(?:e)?s?|primer[oa]s?|primeir[oa]s?)"
+        r" (?P<limit>{number}) (?:{notes})(?: (?P<scope>.+))?",
+        r"(?:quelles? sont|what are|which are|welche sind|was sind|cuales son|quais sao)"
+        r" (?:{all} |{the} )*(?:(?P<limit>{number}) )?(?P<newest>{newest}) (?:{notes})",
+        r"(?:quelles? sont|cuales son|quais sao) (?:{all} |{the} )*(?:{notes}) (?:{the} )*"
+        r"(?P<newest>{newest})",
+        r"(?:{show} )?(?:{all} |{the} )*(?P<newest>{newest}) (?:(?P<limit>{number}) )?(?:{notes})"
+        r"(?: (?P<scope>.+))?",
+        r"(?:{show} )?(?:{all} |{the} )*(?P<limit>{number}) (?:{the} )*(?P<newest>{newest})"
+        r"(?: (?:{notes})(?: (?P<scope>.+))?)?",
+        r"(?:{show} )?(?:{all} |{the} )*(?:(?P<limit>{number}) )?(?:{notes}) (?:{the} )*"
+        r"(?P<newest>{newest})(?: (?P<scope>.+))?",
+        needs=f"{NOTES} {NUMBER}",
+    ),
+    family(
+        "list",
+        _TAGS_OR_FOLDERS,
+        r"(?:{show} |what are |which are )(?:{all} |{the} )*(?P<what>tags|folders|schlagworter"
+        r"|ordner"
+        r"|etiquettes|dossiers|etiquetas|carpetas|pastas)(?: (?:do i have|are there|habe ich"
+        r"|gibt es))?",
+        r"(?:which|what|welche|quels?|quelles?|que|quais) (?P<what>tags|folders|schlagworter|ordner"
+        r"|etiquettes|dossiers|etiquetas|carpetas|pastas)"
+        r" (?:do i (?:have|use)|are there|exist|habe ich|gibt es|ai[- ]je|y a[- ]t[- ]il|tengo|hay"
+        r"|tenho|ha"
+        r"|existem|existen)",
+    ),
+    # "Do I have anything about bees?"
+    family(
+        "list",
+        f"{_SOMETHING} any. everything tout. toutes. todo. tudo.",
+        r"(?:do (?:i|we) have|have (?:i|we) (?:got|written|noted)|did (?:i|we) (?:write|note)"
+        r"|(?:are|is) there) (?:any )?{something} (?P<scope>{about} .+)",
+        r"(?:any|everything|anything) (?:{notes} )?(?:that )?(?:(?:i|we) (?:have |{write} ?)+)?"
+        r"(?P<scope>{about} .+)",
+        r"(?:gibt es|habe ich|haben wir|hatte ich) (?:schon |irgendwelche |et?was )?{something}"
+        r" (?P<scope>{about} .+?)(?: {write})?",
+        r"welche {notes} gibt es (?P<scope>{about} .+)",
+        r"(?:est[- ]ce que |est[- ]ce qu['’])?(?:j['’]ai|ai[- ]je|y a[- ]t[- ]il|il y a)"
+        r"(?: {write})? {something} (?P<scope>{about} .+)",
+        r"(?:tengo|hay|tenemos|tenho|tem|ha|existem|temos|eu tenho) {something} (?P<scope>{about}"
+        r" .+)",
+        r"(?:tout|toutes|todo|tudo)(?: (?:ce que|lo que|o que|que))?"
+        r"(?: (?:j['’]ai|tengo|tenho|he|eu))? ?(?:{write} )?(?P<scope>{about} .+)",
+    ),
+    # Notes that are called so
+    family(
+        "list",
+        NOTES,
+        r"(?:que|quais|cuales|quelles|which|welche) (?:son|sao|sont|are|sind) {the} (?:{notes})"
+        r" (?P<scope>{about} .+)",
+        r"(?:{show} )?(?:{all} |{the} )*(?:{notes}) (?P<scope>(?:with|having|mit|avec|con|com)"
+        r" (?:{the} )*{named_property}:? [^,;]{1,30})",
+        r"(?:{show} |{all} |{the} )*(?:{notes}) by (?P<scope>.+)",
+        r"(?:{show} )?(?:{all} |{the} )*(?:(?:which|what|welche|quelles|que|quais|cuales)"
+        r" )?(?:{notes})"
+        r" (?:(?:that|which|die|qui|que) )?(?:(?:are|sind|sont|estan|estao) )?"
+        rf"(?P<without>{_WITHOUT}) ?(?:any )?{{label}}(?: #?(?P<tag>[^ ]+))?(?: haben)?",
+        r"(?:{show} )?(?:{all} |{the} )*(?:(?:which|what|welche|quelles|que|quais|cuales)"
+        r" )?(?:{notes})"
+        r" (?:(?:that|which|die|qui|que) )?(?:(?:are|sind|sont|estan|estao) )?"
+        r"(?P<without>not tagged(?: with| as)?|untagged|nicht getaggt(?: mit)?) ?#?(?P<tag>[^ ]*)",
+        r"(?P<without>untagged) {notes}",
+        # "find entries with impossible days" need not be about notes
+        r"(?:{show}) (?:(?:{all}|{the}) )+(?:{notes})(?: (?P<scope>.+?))?(?: auf)?",
+        r"(?:{show}) (?:notes?|notiz(?:en)?|zettel|notas?|fiches?|apuntes)(?: (?P<scope>.+?))?"
+        r"(?: auf)?",
+        r"(?:{show}) (?:{notes}) (?P<scope>(?:in|im|dans|en|em) [^ ]+/[^ ]*)",
+        r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales)(?: de| of)?(?: (?:{the}))*"
+        r" (?:{notes})"
+        r" (?:do i have|are there|i have|exist|have i written|did i (?:write|take|make)|habe ich"
+        r"|gibt es|hab ich|ai[- ]je|j['’]ai|y a[- ]t[- ]il|est[- ]ce que j['’]ai|tengo|hay|tenemos"
+        r"|eu"
+        r" tenho|tenho|ha|existem)(?: (?P<scope>.+?))?(?: geschrieben)?",
+        r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales)(?: de| of)?(?: (?:{the}))*"
+        r" (?:{notes})"
+        r" (?:que )?(?P<scope>(?:{mention}|(?:have|has|with|haben|ont|tienen|tem|habe) (?:the |das"
+        r" |die |le |la |el |a |l['’] ?)*{label}|(?:are|is|sind|sont|estan|estao|son|sao)"
+        r" (?:tagged|in|from|im|dans|en|na|no|mit|von|vom|aus|with|de|du|del|do|da|avec|con|com)"
+        r"|tagged|from|with|in) ?.+)",
+        r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales) (?:{notes})"
+        r" (?P<scope>(?:have|has|haben|hat|ont|tienen|tem) [\w-]+ ?(?:::?|=) ?\S.*)",
+        r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:with|having|mit|avec|con|com) (?:{the} )*[\w-]+"
+        r" ?[:=]"
+        r"|(?:where|whose|bei denen|dont|donde|cuyo|cuya|onde|cujo|cuja) (?:{the} )*[\w-]+"
+        r"(?: ?[:=]| is| ist| est| es| e)) .+)",
+        r"(?:{all} |(?:{all} )(?:{the} )+)+(?:{notes})(?: (?P<scope>.+?))?",
+        r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:that |which |die |qui |que )?(?:{mention})|about"
+        r"|regarding|concerning|on the subject of|uber|zum thema|sur|sobre|acerca de|a propos de)"
+        r" .+)",
+        r"(?:{the} )*(?:{notes}) (?P<scope>(?:(?:that |which )?(?:are )?(?:tagged|taguees?"
+        r"|etiquetad[oa]s"
+        r"|getaggt mit|marcadas com)|with (?:the )?tag"
+        r"|(?:in|from|under|im|in der|dans le|dans|en la|de la|en|na|no|da|du|aus dem) (?:the |my"
+        r" )?"
+        r"(?:folder|directory"
+        r"|ordner|dossier|carpeta|pasta)|(?:with|mit|avec|con|com) (?:the |dem |le |la |a"
+        r" |l['’] ?)*{label}) ?.+)",
+        r"(?:{the} )*(?:{notes}) (?:{write}|created|made|changed|erstellt|creees|creadas|criadas) "
+        r"(?P<dates>.+)",
+        r"(?:{the} )*(?:{notes}) (?P<dates>(?:of|from|since|before|after|between|von|vom|seit|aus"
+        r"|de|du"
+        r"|del|da|do|desde|depuis|antes de|avant|d['’]) ?.+)",
+    ),
+    # "What is in the folder Archive?"
+    family(
+        "list",
+        _TAGS_OR_FOLDERS,
+        r"(?:was (?:steht|ist|liegt|gibt es)|what(?:['’]?s| is)|qu['’] ?y a[- ]t[- ]il|que hay"
+        r"|o que (?:ha|tem|esta))"
+        r" (?P<scope>(?:in|im|dans|en|na|no|em) (?:{the} )*(?:folder|directory|ordner|verzeichnis"
+        r"|dossier|carpeta|pasta) .+)",
+        r"(?:{show} )(?:{all} |{the} )*(?P<scope>.+? folder)",
+    ),
+    # "Everything about bees"
+    family(
+        "list",
+        "everything anything all. alles tout. todo. tudo.",
+        r"(?:{show} )?(?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:that is |was )?"
+        r"(?:tagged|with \#|mit \#|avec \#|con \#|com \#|about|from|uber|sur|sobre|von) ?.+)",
+        r"(?:{show}) (?P<scope>(?:everything|anything|all|alles|tout|todo|tudo) (?:on|in|under)"
+        r" .+)",
+        needs=(
+            "that. was. tagged with. mit. avec. con. com. about from. uber sur. sobre von."
+            " on. in. under."
+        ),
+    ),
+    family(
+        "list",
+        "#",
+        r"(?:{show} )?(?P<scope>\#[^\s#]+(?: \#[^\s#]+)* (?:{notes})(?: .+)?)|(?:{show} "
+        r"|{all} )(?P<scope2>\#[^\s#]+)"
+        r"(?: (?:{notes}))?",
+    ),
 )
 # "table of books", but also "table of contents"
 LIKELY_TABLE = family(
@@ -304,7 +362,8 @@ LISTED_WITH = family(
 # "all recipes", but also "all fallacies"
 LIKELY_LIST = family(
     "list",
-    " ".join((*LIST.triggers, "my meine mes mis meus minhas")),
+    "my. meine. mes. mis. meus. minhas. all. every. any. each. alle samtlich tout tous. toda todo"
+    " list. liste. lista.",
     r"(?:{show} )(?:{all} )(?:{the} )*(?P<scope>[^ ,:]+(?: [^ ,:]+)?)",
     r"(?:{show} )?(?:my|meine|mes|mis|meus|minhas) (?P<scope>[^ ,:]+)",
     r"(?:{the} )?(?:list|liste|lista) (?:of|der|meiner|von|des?|del|dos|das|d['’])"

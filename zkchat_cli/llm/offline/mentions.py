@@ -38,6 +38,13 @@ _FORMS = (
 _PATTERNS = tuple(map(lazy_pattern, _FORMS))
 MENTIONING = "|".join(form.replace("?P<name>", "?:") for form in _FORMS)
 """The clauses as a part of a pattern for bare text."""
+MENTION_TRIGGERS = (
+    "named mentioned cited discussed appear occur come show is. are. was. it. them text. there."
+    " naming featuring name. erwahn genannt zitier besprochen vorkomm auftauch steht nennen"
+    " anfuhren dabei darin drin mention cite nomme appara figure parle evoque menciona nombra cita"
+    " aparec sale fala surge nomea refer"
+)
+"""Each clause has a word that begins like one of these."""
 
 
 def mentioned_name(clause: str) -> str:

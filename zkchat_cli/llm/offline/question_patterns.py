@@ -1,13 +1,11 @@
-"""The patterns of requests for what notes say, and of what no search can do: `request_slots`."""
+"""The patterns of requests for what notes say. See `request_slots`."""
 
 from zkchat_cli.llm.offline.request_slots import family
 
 MORE = family(
     "more",
-    "more else go next rest carry continue keep sonst mehr weiter noch encore plus autre"
-    " continuer mas"
-    " algo sigue dime "
-    "cuentame otra mais continue me diga conte dis que suite davantage rest fale mostre",
+    "more. else. go. next rest. resto. carry continu keep. sonst. mehr. weiter noch. encore plus."
+    " sinon autre mas. sigue otra mais. suite davantage",
     r"(?:tell me |give me |show me |show |say |and )*(?:some |even |any |a bit |a little )*more"
     r"(?: details?| results?| of (?:them|it|that|this)| of the same| information| info| sources"
     r"| passages| quotes)?",
@@ -56,10 +54,9 @@ MORE = family(
 )
 COMPARE = family(
     "compare",
-    "compar vergl is are or oder ou o u how rapport differ en em como versus vs unterschied"
-    " unterscheid differ distinguish better besser mieux"
-    " mejor melhor diferenc contrast contraste distingu verschieden pros soll should shall nehme"
-    " kaufe nutze ist est es e",
+    "compar vergl zwischen. rapport differ distinct versus vs unterschied unterscheid distingu"
+    " diferenc"
+    " diferencia difere contrast verschieden",
     r"(?:compare|contrast)(?: [- ]?moi)? (?P<left>.+?) (?:and|with|to|vs\.?|versus|against|und"
     r"|mit|et"
     r"|avec|a|y|con|e|com) (?P<right>.+)",
@@ -68,22 +65,10 @@ COMPARE = family(
     r"(?:{show} |explain |what(?:['’]s| is| are) )*(?:{the} |main |key )*(?:differences?"
     r"|unterschiede?) between"
     r" (?P<left>.+?) (?:and|vs\.?|und) (?P<right>.+)",
-    r"(?:is|are) (?P<left>.+?) or (?P<right>.+?) (?:better|faster|cheaper|safer|easier|healthier)",
     r"(?P<left>.{1,60}?) (?:compared (?:to|with)|in comparison (?:to|with)|im vergleich (?:zu|mit)"
     r"|verglichen mit|par rapport a(?:u|ux)?|compare[es]* a(?:u|ux)?|comparad[oa]s? (?:con|com|a)"
     r"|en comparacion con|em comparacao com) (?P<right>.{1,60})",
     r"how do(?:es)? (?P<left>.+?) compare (?:to|with|against) (?P<right>.+)",
-    r"(?:is|are|ist|sind|est|es|e|sao|son)(?: mejor| melhor)? (?P<left>.{1,40}?) (?:really |much"
-    r" )?{better}"
-    r" (?:than|als|que|do que) (?P<right>.+)",
-    r"(?:es mejor|e melhor) (?P<left>.{1,40}?) que (?P<right>.+)",
-    r"(?P<left>.{1,40}?) (?:is|ist|est(?:[- ]il|[- ]elle)?|es|e) {better} (?:than|als|que|do que)"
-    r" (?P<right>.+)",
-    r"(?:should|shall) (?:i|we) (?:better |rather )?(?:use|take|choose|pick|buy|get|prefer)"
-    r" (?P<left>.{1,40}?) or (?P<right>.{1,40})",
-    r"(?:soll(?:te)?|nehme|nimmt|kaufe|nutze) (?:ich|man|wir) (?:besser |lieber"
-    r" )?(?P<left>.{1,40}?)"
-    r" oder (?P<right>.{1,40}?)(?: nehmen| kaufen| nutzen| verwenden)?",
     r"how do(?:es)? (?P<left>.+?) and (?P<right>.+?) (?:differ|compare)(?: from each other)?",
     r"(?:en quoi|comment) (?:different|se distinguent) (?P<left>.+?) (?:et|de|des|du)"
     r" (?P<right>.+)",
@@ -93,17 +78,8 @@ COMPARE = family(
     r" (?P<right>.+)",
     r"(?:em que|como) (?:se )?(?P<left>.+?) (?:difere[m]?|se distingue[m]?|se diferencia[m]?)"
     r" (?:de|do|da|dos|das) (?P<right>.+)",
-    r"(?P<left>.{1,60}?) (?:or|oder|ou|o|u) (?P<right>.{1,60}?)[ :,;¿?-]+(?:which|what|was"
-    r"|welche[rs]?|lequel|laquelle|que|cual|qual|o que|qu['’]est[- ]ce qui)(?: (?:one))?"
-    r" (?:is|ist|est|es|e) (?:the |le |la |o |a |el )?(?:better|best|besser|mieux|meilleure?"
-    r"|mejor|melhor)",
     r"how (?:does|do|is|are) (?P<left>.+?) (?:differ(?:ent)?|distinct) (?:from|to|than)"
     r" (?P<right>.+)",
-    r"(?:what|which)(?:['’]s)? (?:is |are |do i (?:like|prefer) |works? )?(?:better|best|faster"
-    r"|cheaper|"
-    r"preferred)[,:]? (?P<left>.+?) or (?P<right>.+)",
-    r"(?P<left>.+?) or (?P<right>.+?)[:,;?-]+ (?:please )?(?:compare(?: them)?|which is better"
-    r"|what is better)",
     r"(?:what )?(?:distinguishes|separates|sets) (?P<left>.+?) (?:apart )?from (?P<right>.+)",
     r"(?:{the} )*(?:pros and cons of |advantages of )?(?P<left>.{1,60}?) (?:vs\.?|versus)"
     r" (?P<right>.{1,60}?)",
@@ -114,28 +90,71 @@ COMPARE = family(
     r"(?:was (?:ist|sind) |{show} |erklare? )?(?:{the} )*unterschiede? (?:zwischen|von)"
     r" (?P<left>.+?) (?:und|zu|vs\.?) (?P<right>.+)",
     r"(?:worin|wie|wodurch) unterscheide(?:n|t) sich (?P<left>.+?) (?:und|von) (?P<right>.+)",
-    r"was ist (?:besser|schneller|billiger)[,:]? (?P<left>.+?) oder (?P<right>.+)",
     r"(?:faire une )?(?:{show} )?(?:{the} )*(?:comparaison|compare[rz]?) (?:entre |de |d['’])?"
     r"(?P<left>.+?) (?:et|avec|a) (?P<right>.+)",
     r"(?:quelles?|c['’]est quoi|quel)?(?: est| sont)? ?(?:{the} )*differences? entre (?P<left>.+?)"
     r" et (?P<right>.+)",
-    r"(?:qu['’]est[- ]ce qui|lequel) (?:est )?mieux[,:]? (?P<left>.+?) ou (?P<right>.+)",
     r"(?:compara|comparar|compare|comparame)(?: entre)? (?P<left>.+?) (?:y|con|e|com|a)"
     r" (?P<right>.+)",
     r"(?:{show} )?(?:{the} )*(?:comparacion|comparacao) (?:entre|de) (?P<left>.+?) (?:y|con|e|com)"
     r" (?P<right>.+)",
     r"(?:cual(?:es)? (?:es|son) |qual (?:e|a) |quais (?:sao )?|que )?(?:{the} )*"
     r"(?:diferencias?|diferencas?) (?:hay )?entre (?P<left>.+?) (?:y|e) (?P<right>.+)",
+)
+# "Is tea better than coffee?"
+BETTER = family(
+    "compare",
+    "compar better best faster cheaper safer easier healthier worse preferred besser schneller"
+    " billiger"
+    " gesunder meilleur mieux plus. mejor peor melhor pior",
+    r"(?:is|are) (?P<left>.+?) or (?P<right>.+?) (?:better|faster|cheaper|safer|easier|healthier)",
+    r"(?:is|are|ist|sind|est|es|e|sao|son)(?: mejor| melhor)? (?P<left>.{1,40}?) (?:really |much"
+    r" )?{better}"
+    r" (?:than|als|que|do que) (?P<right>.+)",
+    r"(?:es mejor|e melhor) (?P<left>.{1,40}?) que (?P<right>.+)",
+    r"(?P<left>.{1,40}?) (?:is|ist|est(?:[- ]il|[- ]elle)?|es|e) {better} (?:than|als|que|do que)"
+    r" (?P<right>.+)",
+    r"(?P<left>.{1,60}?) (?:or|oder|ou|o|u) (?P<right>.{1,60}?)[ :,;¿?-]+(?:which|what|was"
+    r"|welche[rs]?|lequel|laquelle|que|cual|qual|o que|qu['’]est[- ]ce qui)(?: (?:one))?"
+    r" (?:is|ist|est|es|e) (?:the |le |la |o |a |el )?(?:better|best|besser|mieux|meilleure?"
+    r"|mejor|melhor)",
+    r"(?:what|which)(?:['’]s)? (?:is |are |do i (?:like|prefer) |works? )?(?:better|best|faster"
+    r"|cheaper|"
+    r"preferred)[,:]? (?P<left>.+?) or (?P<right>.+)",
+    r"(?P<left>.+?) or (?P<right>.+?)[:,;?-]+ (?:please )?(?:compare(?: them)?|which is better"
+    r"|what is better)",
+    r"was ist (?:besser|schneller|billiger)[,:]? (?P<left>.+?) oder (?P<right>.+)",
+    r"(?:qu['’]est[- ]ce qui|lequel) (?:est )?mieux[,:]? (?P<left>.+?) ou (?P<right>.+)",
     r"(?:que|qual|cual|o que) (?:es|e) (?:mejor|melhor)[,:]? (?P<left>.+?) (?:o|ou) (?P<right>.+)",
+    needs="than. als. que. or. oder. ou. o. u.",
+)
+# "Should I take the train or the bus?"
+CHOICE = family(
+    "compare",
+    "should shall soll nehme nimmt kaufe nutze",
+    r"(?:should|shall) (?:i|we) (?:better |rather )?(?:use|take|choose|pick|buy|get|prefer)"
+    r" (?P<left>.{1,40}?) or (?P<right>.{1,40})",
+    r"(?:soll(?:te)?|nehme|nimmt|kaufe|nutze) (?:ich|man|wir) (?:besser |lieber"
+    r" )?(?P<left>.{1,40}?)"
+    r" oder (?P<right>.{1,40}?)(?: nehmen| kaufen| nutzen| verwenden)?",
+    needs="or. oder.",
+)
+COMPARISONS = (COMPARE, BETTER, CHOICE)
+KEY_POINTS = family(
+    "outline",
+    "key. main. most. central. point idea",
+    r"(?:what (?:are|were|is)|what['’]s|{show})?(?: ?{the})* ?(?:key|main|most important|central)"
+    r" (?:points?|ideas?|lines?|takeaways?|findings?|insights?|messages?) (?:of|in|from|on|about)"
+    r" (?P<scope>.+)",
+    needs="point idea line takeaway finding insight message",
 )
 OUTLINE = family(
     "outline",
-    "summar sumar sum heading structure section overview outline gist tl tldr key main recap"
+    "summar sumar sum. heading structure section overview outline gist tl tldr recap"
     " abstract synop zusammenf fass uberblick"
     " gliederung wichtig kern inhalt resum apercu synthese point plan esquema sintesis puntos idea"
-    " pontos sintes visao vision principais principales contents idee what fasse kern worum wovon"
-    " steht quoi trata habla"
-    " dice fala diz wichtigste essentiel vue grandes lo o gist essence most va",
+    " pontos sintes visao vision principais principales contents idee fasse"
+    " wichtigste essentiel vue grandes important esencial essencial essence",
     r"(?:{show} |{make} |what(?:['’]s| is) )?(?:me )?(?:{the} |short |brief |quick"
     r" )*(?:summar(?:y|ies)|outlines?"
     r"|overview|gist|recap|synopsis|tl;?dr|table of contents|headings|structure|sections|abstract)"
@@ -152,8 +171,6 @@ OUTLINE = family(
     r"(?:lo mas importante|lo esencial|o mais importante|o essencial) (?:de|del|do|da|dos|das"
     r"|sobre)"
     r" (?P<scope>.+)",
-    r"de que va (?P<scope>(?:(?:la|mi) )?(?:\[\[.+|nota .+))",
-    r"what(?:['’]s| is| are) (?P<scope>(?:my|the) notes? (?:on |about )?.+) about",
     r"(?:principais|principales) (?:pontos|ideias|puntos|ideas) (?:de|del|do|da|dos|das|en|em)"
     r" (?P<scope>.+)",
     r"(?:write|draft|schreibe?|ecris|escribe|escreva)(?:[- ](?:me|us|mir|moi))? (?:{the} |short "
@@ -162,14 +179,6 @@ OUTLINE = family(
     r" (?:of|about|on|von|uber|zu|de|du|des|sur|sobre|do|da) (?P<scope>.+)",
     r"(?:summari[sz]e|sum up|recap|condense)(?: me)?(?: up)? (?P<scope>.+)",
     r"outline (?P<scope>(?:\[\[|my |our |the (?:note|main)|what i ).+)",
-    r"(?:what (?:are|were|is)|what['’]s|{show})?(?: ?{the})* ?(?:key|main|most important|central)"
-    r" (?:points?|ideas?|lines?|takeaways?|findings?|insights?|messages?) (?:of|in|from|on|about)"
-    r" (?P<scope>.+)",
-    r"what(?:['’]s| is| does) (?:in|inside) (?P<scope>\[\[.+\]\]|(?:my|the) note .+)",
-    r"what is (?P<scope>\[\[.+\]\]|(?:my|the) note .+) about",
-    r"(?:worum geht(?: e)?s in|wovon handelt|was steht in|de quoi (?:parle|traite)|de que (?:trata"
-    r"|habla)|sobre que (?:es|trata)|que dice|do que (?:trata|fala)|sobre o que e|o que diz)"
-    r" (?P<scope>(?:(?:der|die|meiner|la|ma|mi|a|minha) )?(?:\[\[.+|(?:note|notiz|nota) .+))",
     r"fasse?(?: mir)? (?P<scope>.+?)(?: kurz)? zusammen|(?P<scope2>.+?) zusammenfassen",
     r"(?:{show} |{make} |was ist )?(?:{the} |kurze )*(?:zusammenfassung|uberblick|gliederung"
     r"|inhaltsangabe"
@@ -191,11 +200,22 @@ OUTLINE = family(
     r" (?:clave|principais|principales|chave|importantes|mas importantes|mais importantes)"
     r" (?:de|del|do|da|en|em) (?P<scope>.+)",
 )
-DEFINITION = family(
+# "What is in the note Habits?"
+WHAT_A_NOTE_SAYS = family(
+    "outline",
+    "what worum wovon was. quoi que. o.",
+    r"de que va (?P<scope>(?:(?:la|mi) )?(?:\[\[.+|nota .+))",
+    r"what(?:['’]s| is| are) (?P<scope>(?:my|the) notes? (?:on |about )?.+) about",
+    r"what(?:['’]s| is| does) (?:in|inside) (?P<scope>\[\[.+\]\]|(?:my|the) note .+)",
+    r"what is (?P<scope>\[\[.+\]\]|(?:my|the) note .+) about",
+    r"(?:worum geht(?: e)?s in|wovon handelt|was steht in|de quoi (?:parle|traite)|de que (?:trata"
+    r"|habla)|sobre que (?:es|trata)|que dice|do que (?:trata|fala)|sobre o que e|o que diz)"
+    r" (?P<scope>(?:(?:der|die|meiner|la|ma|mi|a|minha) )?(?:\[\[.+|(?:note|notiz|nota) .+))",
+    needs="[[ note notiz nota",
+)
+WHAT_IS = family(
     "definition",
-    "what who define definition meaning mean wer was defin qu qui c ca cela ce que quien o a quem"
-    " signific whats wass"
-    " signif bedeut versteht explain",
+    "what whats who. whos was.",
     r"(?:what(?:['’]s| is| are| was| were|s)|whats|what exactly (?:is|are)|tell me what (?:is"
     r"|are)?)"
     r"(?: exactly)?(?: actually)? (?:the meaning of |meant by |the definition of )"
@@ -205,73 +225,107 @@ DEFINITION = family(
     r"| were)|whos)(?: exactly| actually)? (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)"
     r"(?: (?:exactly|actually))?",
     r"what do you mean by (?P<about>.+)|(?:what|was) (?P<about2>[^ ]+) (?:is|are|ist|sind)",
-    r"(?:definition|bedeutung|significado) (?P<about>[^ ]+)"
-    r"|(?P<about2>[^ ]+(?: [^ ]+)?) (?:definition|meaning|bedeutung|signification|significado)",
-    r"(?:ca |cela )?veut dire quoi (?P<about>.+)|(?:a que se refiere|a que se refere)"
-    r" (?P<about2>.+)",
-    r"ce (?:que c['’]est que |qu['’]est |que signifie )(?P<about>.+)",
     r"what do(?:es)? (?P<about>.+?) (?:mean|stand for|refer to|signify)(?: exactly)?",
-    r"(?:define|definition of|meaning of|the (?:definition|meaning) of|what is meant by)"
-    r" (?P<about>.+)",
-    r"(?:was|wer) (?:ist|sind|war|waren)(?: (?:eigentlich|denn|genau))*"
-    r" (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)(?: (?:eigentlich|genau))?",
-    r"was (?:bedeutet|heisst|heißt|meint)(?: (?:eigentlich|denn|genau))* (?P<about>.+)",
-    r"was versteht man unter (?P<about>.+)|(?:die )?(?:definition|bedeutung) (?:von|des|der)"
-    r" (?P<about2>.+)|definiere (?P<about3>.+)",
-    r"(?:qu['’ ]est[- ]ce (?:que?(?!e? ?(?:j['’]|tu |on |nous |vous |ils? |elles? ))(?:"
-    r" c['’]est(?: que)?)?|qu['’])|c['’ ]est quoi|que signifie"
-    r"|que veut dire|qui (?:est|etait|sont))(?: au juste)? ?(?P<about>.+)",
-    r"(?:la )?(?:definition|signification) (?:de|du|des|d['’]) ?(?P<about>.+)"
-    r"|definis (?P<about2>.+)",
-    r"(?:que|quien(?:es)?) (?:es|son|era|fue|eran|fueron)(?: exactamente)?"
-    r" (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)",
-    r"que (?:significa|quiere decir) (?P<about>.+)|(?:la )?(?:definicion|significado) (?:de|del)"
-    r" (?P<about2>.+)|define (?P<about3>.+)",
-    r"(?:o )?(?:que|quem) (?:e|sao|foi|era|eram|foram)(?: exatamente)?"
-    r" (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)",
-    r"o que (?:significa|quer dizer) (?P<about>.+)|(?:a )?(?:definicao|significado) (?:de|do|da)"
-    r" (?P<about2>.+)|defina (?P<about3>.+)",
 )
-HOW_TO = family(
-    "how_to",
-    "how hwo steps instruction walk guide wie anleitung schritt comment etape como paso passo"
-    " tutoria"
-    " recip rezept receta receita was que o procedure process way instruc pasos passos recette"
-    " procedure mode",
-    r"(?:{show} |explain |describe |tell me |show me )*how (?:do|can|could|should|would|does"
-    r"|might|must)"
-    r" (?:i|we|you|one|someone) (?P<about>.+)",
-    r"(?:{show} |explain |describe )*how to (?P<about>.+)",
-    r"(?:what|which) steps (?:do|should|must|can) (?:i|we|you|one) (?:take|follow|do|need)"
-    r" (?:to|for|in order to) (?P<about>.+)",
-    r"(?:what are |{show} |explain )?(?:{the} )*(?:steps|instructions|procedure|directions|guide"
-    r"|walkthrough) (?:to|for|on|of) (?P<about>.+)",
-    r"(?:walk|guide|talk) me through (?P<about>.+)",
-    r"what(?:['’]s| is) the (?:procedure|process|way|recipe) (?:for|to|of) (?P<about>.+)",
-    r"(?:what do (?:i|we) (?:need|have) to do|what must i do|was muss (?:ich|man) (?:machen|tun)"
-    r"|que dois[- ]je faire|que faut[- ]il faire|que (?:tengo que|hay que|debo) hacer"
-    r"|o que (?:preciso|devo|tenho que|tenho de|e preciso)(?: de)? fazer),?"
-    r" (?:to|in order to|um|pour|para) (?P<about>.+)",
-    r"(?:wie geht|wie gelingt) (?P<about>.+)|wie macht man (?P<about2>.+)",
-    r"(?:recipe|rezept|recette|receta|receita) (?:for|fur|de|du|d['’]|des|del|da|do)"
-    r" ?(?P<about>.+)",
-    r"(?:passo a passo|paso a paso) (?:para|de) (?P<about>.+)",
-    r"wie (?:kann|soll|konnte|muss|darf|sollte) (?:ich|man|wir) (?:am besten )?(?P<about>.+)",
-    r"wie (?:macht|mache|baut|erstellt) (?:ich|man|wir) (?P<about>.+)",
-    r"wie (?P<about>\w+(?:e|t|en) (?:ich|man|wir) .+)",
-    r"(?:{show} |was sind |welches sind )?(?:{the} )*(?:anleitung(?: (?:zum|zur|zu|fur|um))*"
-    r"|(?:schritte|schritt fur schritt)(?: (?:zum|zur|zu|fur|um))+)"
-    r" (?P<about>.+)",
-    r"comment (?:est[- ]ce (?:que|qu['’]) ?(?:je|on|tu|nous) ?|puis[- ]je |peut[- ]on |dois[- ]je"
-    r" |doit[- ]on )?(?:faire )?(?P<about>.+)",
-    r"(?:{show} |quelles? sont )?(?:{the} )*(?:etapes|instructions|procedure|mode d['’]emploi)"
-    r" (?:pour|de|du)"
-    r" (?P<about>.+)",
-    r"como (?:puedo |podemos |se puede |debo |hago para |posso |podemos |faco para |se |devo |eu"
-    r" )?(?:hacer |hago |hace |fazer |faco |faz )?(?P<about>.+)",
-    r"(?:{show} |cuales son |quais sao )?(?:{the} )*(?:pasos|passos|instrucciones|instrucoes"
-    r"|procedimiento) (?:para|de)"
-    r" (?P<about>.+)",
+DEFINITIONS = (
+    WHAT_IS,
+    family(
+        "definition",
+        "defin meaning meant. bedeutung signif",
+        r"(?:definition|bedeutung|significado) (?P<about>[^ ]+)"
+        r"|(?P<about2>[^ ]+(?: [^ ]+)?) (?:definition|meaning|bedeutung|signification|significado)",
+        r"(?:define|definition of|meaning of|the (?:definition|meaning) of|what is meant by)"
+        r" (?P<about>.+)",
+    ),
+    family(
+        "definition",
+        "was. wer. bedeutung defin",
+        r"(?:was|wer) (?:ist|sind|war|waren)(?: (?:eigentlich|denn|genau))*"
+        r" (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)(?: (?:eigentlich|genau))?",
+        r"was (?:bedeutet|heisst|heißt|meint)(?: (?:eigentlich|denn|genau))* (?P<about>.+)",
+        r"was versteht man unter (?P<about>.+)|(?:die )?(?:definition|bedeutung) (?:von|des|der)"
+        r" (?P<about2>.+)|definiere (?P<about3>.+)",
+    ),
+    family(
+        "definition",
+        "qu. que. qui. quien quem ca. cela. c. ce. veut. defin signif",
+        r"(?:ca |cela )?veut dire quoi (?P<about>.+)|(?:a que se refiere|a que se refere)"
+        r" (?P<about2>.+)",
+        r"ce (?:que c['’]est que |qu['’]est |que signifie )(?P<about>.+)",
+        r"(?:qu['’ ]est[- ]ce (?:que?(?!e? ?(?:j['’]|tu |on |nous |vous |ils? |elles? ))(?:"
+        r" c['’]est(?: que)?)?|qu['’])|c['’ ]est quoi|que signifie"
+        r"|que veut dire|qui (?:est|etait|sont))(?: au juste)? ?(?P<about>.+)",
+        r"(?:la )?(?:definition|signification) (?:de|du|des|d['’]) ?(?P<about>.+)"
+        r"|definis (?P<about2>.+)",
+        r"(?:que|quien(?:es)?) (?:es|son|era|fue|eran|fueron)(?: exactamente)?"
+        r" (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)",
+        r"que (?:significa|quiere decir) (?P<about>.+)|(?:la )?(?:definicion|significado) (?:de"
+        r"|del)"
+        r" (?P<about2>.+)|define (?P<about3>.+)",
+        r"(?:o )?(?:que|quem) (?:e|sao|foi|era|eram|foram)(?: exatamente)?"
+        r" (?P<about>(?:{the} )*(?:[^\s]+ ?){1,4}?)",
+        r"o que (?:significa|quer dizer) (?P<about>.+)|(?:a )?(?:definicao|significado) (?:de|do"
+        r"|da)"
+        r" (?P<about2>.+)|defina (?P<about3>.+)",
+    ),
+)
+HOW_TOS = (
+    family(
+        "how_to",
+        "how.",
+        r"(?:{show} |explain |describe |tell me |show me )*how (?:do|can|could|should|would|does"
+        r"|might|must)"
+        r" (?:i|we|you|one|someone) (?P<about>.+)",
+        r"(?:{show} |explain |describe )*how to (?P<about>.+)",
+    ),
+    family(
+        "how_to",
+        "step instruc procedure procedimiento guide walk talk process way. recip rezept"
+        " recett receta receita paso passo anleitung schritt etape mode.",
+        r"(?:what|which) steps (?:do|should|must|can) (?:i|we|you|one) (?:take|follow|do|need)"
+        r" (?:to|for|in order to) (?P<about>.+)",
+        r"(?:what are |{show} |explain )?(?:{the} )*(?:steps|instructions|procedure|directions"
+        r"|guide"
+        r"|walkthrough) (?:to|for|on|of) (?P<about>.+)",
+        r"(?:walk|guide|talk) me through (?P<about>.+)",
+        r"what(?:['’]s| is) the (?:procedure|process|way|recipe) (?:for|to|of) (?P<about>.+)",
+        r"(?:recipe|rezept|recette|receta|receita) (?:for|fur|de|du|d['’]|des|del|da|do)"
+        r" ?(?P<about>.+)",
+        r"(?:passo a passo|paso a paso) (?:para|de) (?P<about>.+)",
+        r"(?:{show} |was sind |welches sind )?(?:{the} )*(?:anleitung(?: (?:zum|zur|zu|fur|um))*"
+        r"|(?:schritte|schritt fur schritt)(?: (?:zum|zur|zu|fur|um))+)"
+        r" (?P<about>.+)",
+        r"(?:{show} |quelles? sont )?(?:{the} )*(?:etapes|instructions|procedure|mode d['’]emploi)"
+        r" (?:pour|de|du)"
+        r" (?P<about>.+)",
+        r"(?:{show} |cuales son |quais sao )?(?:{the} )*(?:pasos|passos|instrucciones|instrucoes"
+        r"|procedimiento) (?:para|de)"
+        r" (?P<about>.+)",
+    ),
+    family(
+        "how_to",
+        "what. was. que. o.",
+        r"(?:what do (?:i|we) (?:need|have) to do|what must i do|was muss (?:ich|man) (?:machen"
+        r"|tun)"
+        r"|que dois[- ]je faire|que faut[- ]il faire|que (?:tengo que|hay que|debo) hacer"
+        r"|o que (?:preciso|devo|tenho que|tenho de|e preciso)(?: de)? fazer),?"
+        r" (?:to|in order to|um|pour|para) (?P<about>.+)",
+        needs="do. machen. tun. faire hacer fazer",
+    ),
+    family(
+        "how_to",
+        "wie. comment como.",
+        r"(?:wie geht|wie gelingt) (?P<about>.+)|wie macht man (?P<about2>.+)",
+        r"wie (?:kann|soll|konnte|muss|darf|sollte) (?:ich|man|wir) (?:am besten )?(?P<about>.+)",
+        r"wie (?:macht|mache|baut|erstellt) (?:ich|man|wir) (?P<about>.+)",
+        r"wie (?P<about>\w+(?:e|t|en) (?:ich|man|wir) .+)",
+        r"comment (?:est[- ]ce (?:que|qu['’]) ?(?:je|on|tu|nous) ?|puis[- ]je |peut[- ]on |dois[-"
+        r" ]je"
+        r" |doit[- ]on )?(?:faire )?(?P<about>.+)",
+        r"como (?:puedo |podemos |se puede |debo |hago para |posso |podemos |faco para |se |devo "
+        r"|eu"
+        r" )?(?:hacer |hago |hace |fazer |faco |faz )?(?P<about>.+)",
+    ),
 )
 WHEN = family(
     "when",
@@ -300,101 +354,4 @@ WHEN = family(
     r"(?:desde )?quando (?:foi a ultima vez que )?(?:eu )?(?P<about>.+?)"
     r"(?: pela (?:ultima|primeira) vez)?",
     r"(?:em que (?:data|dia)|que dia) (?P<about>.+)",
-)
-_COMPOSE = (
-    "write|compose|draft|rewrite|rephrase|paraphrase|brainstorm|invent|generate|proofread|improve"
-    "|polish|schreibe?|verfasse?|entwirf|entwerfe|formuliere?|dichte|verbessere|korrigiere|ecris"
-    "|ecrivez|redige|reecris|compose|reformule|corrige|ameliore|invente|escribe|escribeme|redacta"
-    "|reescribe|compon|mejora|escreva|escreve|redija|reescreva|componha|corrija|melhore|crie|crea"
-    "|faca|make|create|cree|erstelle?|fais|haz|hazme"
-)
-_GENRES = (
-    "haikus?|limericks?|verses?|paragraphs?|texts?|toast|quiz"
-    "|poems?|story|stories|songs?|essays?|articles?|blog ?posts?|posts?|letters?|e-?mails?|mails?"
-    "|speech|tweets?|reply|report|script|code|program|function|jokes?|ideas?|names|gedicht"
-    "|geschichte|lied|aufsatz|artikel|beitrag|brief|rede|antwort|bericht|witz|ideen|poeme|histoire"
-    "|chanson|essai|lettre|courriel|discours|reponse|rapport|blague|idees|poema|historia|cuento"
-    "|cancion|ensayo|articulo|carta|correo|discurso|respuesta|informe|chiste|conto|cancao|ensaio"
-    "|artigo|e-mail|resposta|relatorio|piada|ideias"
-)
-_CHANGE = (
-    "create|add|make|delete|remove|erase|rename|move|edit|update|append|change|merge|save|open|tag"
-    "|erstelle?|losche?|entferne?|verschiebe?|benenne?|andere?|bearbeite?|offne|fuge|cree|ajoute"
-    "|supprime|efface|renomme|deplace|modifie|crea|agrega|anade|borra|elimina|renombra|mueve|edita"
-    "|cambia|crie|cria|adicione|apague|apaga|exclua|delete|renomeie|mova|edite|mude"
-)
-_FOR = (
-    "about|on|to|for|of|in|uber|an|zu|zum|fur|sur|a|pour|de|sobre|para|ao|acerca de|aux?|con"
-    "|einer|em"
-)
-UNABLE = (
-    family(
-        None,
-        "write wrote compose draft rewrite rephrase paraphrase brainstorm invent generate proofread"
-        " improve polish schreib verfass entwirf entwerfe formulier dichte verbesser korrigier ecri"
-        " redig reecri reformul corrig amelior invente escrib redact reescrib compon mejora escrev"
-        " redij reescrev corrij melhor crie crea faca make creat erstell fais haz",
-        rf"(?:{_COMPOSE})(?:[- ](?:me|us|mir|uns|moi))? (?:\S+ ){{0,2}}?(?:{_GENRES})"
-        rf"(?: (?:{{the}}))*(?: (?:to|an|a|para|pour|for) (?:{{the}} )*\w+(?= about| uber| sur"
-        rf"| sobre))?"
-        rf"(?: (?:{_FOR}) (?P<scope>.+))?",
-        r"(?:write|compose|draft|schreibe?|verfasse?|ecris|redige|escribe|redacta|escreva|redija)"
-        r"(?:[- ](?:me|us|mir|uns|moi))? (?:an?|some|eine?n?|une?|unas?|uma?|two|three|\d+)"
-        rf" (?!.*\b(?:summary|outline|overview)\b).+?(?: (?:{_FOR}) (?P<scope>.+))?",
-        r"(?:rewrite|rephrase|paraphrase|proofread|improve|polish|verbessere|korrigiere|formuliere"
-        r"|reecris|reformule|corrige|ameliore|reescribe|mejora|reescreva|corrija|melhore)"
-        r" (?P<scope>(?:\[\[|my |the |this |meine?|die |das |ma |mon |la |le |mi |el |minha |a |o )"
-        r".+)",
-        task="write",
-    ),
-    family(
-        None,
-        "translat ubersetz trad",
-        r"(?:translate|ubersetze?|traduis|traduisez|traduce|traducir|traduza|traduz) (?P<scope>.+?)"
-        r"(?: (?:into|to|in|ins|auf|en|au|al|a|para)(?: (?:{the}))? [^\s]+)?",
-        task="translate",
-    ),
-    family(
-        None,
-        "create add make delete remove erase rename move edit update append change merge save open"
-        " tag erstell losch entfern verschieb benenn ander bearbeit offne fuge cree ajout supprim"
-        " effac renomm deplac modif crea agreg anad borra elimin renombr muev edita cambia crie"
-        " cria adicion apag exclu renome mova edite mude",
-        rf"(?:{_CHANGE}) (?:(?:{{the}}|new|neue|nouvelle|nueva|nova) )*(?:{{notes}})"
-        r"(?: nueva| nouvelle| nova)?"
-        r"(?: (?P<scope>.+))?",
-        rf"(?:{_CHANGE}) (?P<scope>\[\[.+)",
-        r"(?:rename|benenne?|renomme|renombra|renomeie|move|verschiebe?|deplace|mueve|mova)"
-        r" (?P<scope>"
-        r".+) (?:to|into|in|zu|nach|en|dans|a|para|como)(?: {the})? [^ ]+(?: um)?",
-        r"(?:add|remove|delete|fuge?|entferne?|losche?|ajoute|supprime|agrega|anade|quita|elimina"
-        r"|adicione|remova|apague) (?:{the} )*(?:tags?|propert(?:y|ies)|links?|headings?|lines?"
-        r"|sections?|schlagwort|eigenschaft|zeile|etiquettes?|ligne|etiquetas?|linea|linha) .*?"
-        r"(?:to|from|zu|aus|von|a|de|en|ao?|do|da) (?P<scope>.+)",
-        task="change",
-    ),
-    family(
-        None,
-        "remind reminder alarm erinner rappel recuerd lembr wecke",
-        r"(?:remind me|set a reminder|set an alarm)(?: (?:to|about|of|for|that))? (?P<scope>.+)",
-        r"erinnere? mich (?P<scope>.+)",
-        r"rappelle[- ]moi (?:de |d['’])?(?P<scope>.+)",
-        r"(?:recuerdame|lembre[- ]me|me lembre) (?:que |de )?(?P<scope>.+)",
-        task="remind",
-    ),
-    family(
-        None,
-        "weather search google web internet wetter meteo tiempo clima previsao time temps quel",
-        r"(?:what(?:['’]s| is|s) the |how(?:['’]s| is) the )?(?:weather|weather forecast)"
-        r"(?: (?:like|today|tomorrow|now|in .+))*",
-        r"(?:wie (?:ist|wird) )?das wetter(?: .+)?",
-        r"quel temps (?:fait|fera).*|(?:quelle est )?la meteo.*",
-        r"(?:que|como esta el|como esta o) (?:tiempo|tempo|clima)(?: .+)?",
-        r"(?:search|browse|look up|check)(?: on)? (?:the )?(?:web|internet|online|google)"
-        r"(?: (?:for|about))? (?P<scope>.+)|google (?!(?:{google_product})\b)(?P<scope2>.+)",
-        r"(?:suche?|such) (?:im (?:internet|web|netz)) nach (?P<scope>.+)",
-        r"(?:cherche|busca|busque|procure|pesquise) (?:sur internet|en internet|na internet)"
-        r" (?P<scope>.+)",
-        task="web",
-    ),
 )

@@ -7,6 +7,7 @@ alternatives in `SLOTS` fits.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from zkchat_cli.models.reports import RequestKind
@@ -45,7 +46,7 @@ SLOTS = {
     "|fais|faites|cree|genere|dresse|haz|hazme|crea|creame|genera|faca|cria|crie|gere|monte",
     "table": "table|tabel|tabelle|tableau|tabla|tabela",
     "link": "link(?:s|ing|ed)?|point(?:s|ing)?|refer(?:s|ring)?",
-    "newest": "newest|latest|most recent|recent|last|neu?este[nrms]?|letzte[nrms]?|jungste[nrms]?"
+    "newest": "newest|latest|most recent|recent|last|neue?ste[nrms]?|letzte[nrms]?|jungste[nrms]?"
     "|plus recente?s?|dernieres?|derniers?|recentes?|mas recientes?|ultim[oa]s?|recientes?|mais"
     " recentes?|mais novas?|mas nuevas?",
     "oldest": "oldest|earliest|first written|alteste[nrms]?|fruhe?ste[nrms]?|plus ancien(?:ne)?s?"
@@ -103,10 +104,21 @@ class RequestPattern(NamedTuple):
 
 
 class RequestFamily(NamedTuple):
-    """Patterns that are tried only if a word of the message begins with one of the `triggers`."""
+    """Patterns that are tried only if a word of the message begins with one of the `triggers`, and
+    a word with one of `needs`. A trigger with a dot is a whole word: "do." is not "done".
+
+    A pattern is compiled when it is first tried, which takes longer than all else that a message
+    needs here: so a look-up should fit few triggers.
+    """
 
     triggers: tuple[str, ...]
+    needs: tuple[str, ...]
     patterns: tuple[RequestPattern, ...]
+
+    def suits(self, words: Sequence[str]) -> bool:
+        """Whether a message with these words may fit a pattern. Each word has a dot behind it."""
+        is_triggered = any(word.startswith(self.triggers) for word in words)
+        return is_triggered and any(word.startswith(self.needs) for word in words)
 
 
 def bare_text(text: str) -> str:
@@ -129,13 +141,40 @@ def compile_filled(template: str) -> re.Pattern[str]:
 
 
 def family(
-    kind: RequestKind | None, triggers: str, *templates: str, **values: str | bool
+    kind: RequestKind | None,
+    triggers: str,
+    *templates: str,
+    needs: str = "",
+    **values: str | bool,
 ) -> RequestFamily:
+    """Patterns of one kind of request; without `needs`, one of the triggers is enough."""
     patterns = [RequestPattern(kind, compile_filled(each), values) for each in templates]
-    return RequestFamily(tuple(triggers.split()), tuple(patterns))
+    needed = tuple(needs.split()) or ("",)
+    return RequestFamily(tuple(triggers.split()), needed, tuple(patterns))
 
 
-FRAME_VOCABULARY = frozenset(
+def trigger_words(message: str) -> list[str]:
+    """The words of a message in its bare form, as families compare them."""
+    return [f"{word}." for word in _WORD.findall(message)]
+
+
+_WORD = re.compile(r"\[\[|[\w#]+")
+NOTES = "note entr document page file zettel notiz dokument seite eintr fiche nota pagina apuntes"
+SHOW = (
+    "list show give display find get. print enumer see. name. fetch tell search affich montr donn"
+    " trouv cherch auflisten anzeigen mostr encontr decir dizer procur busc zeig gib such nenn"
+    " muestr da. dame ensename de. busque me. voir ver. sehen please"
+)
+WHICH = "which what welche quel que. qua cual"
+TASKS = "task todo do. dos. action aufgabe tache tarea tarefa"
+COUNTED = "many. wieviel viel. viele. combien cuant quant number count anzahl nombre numero"
+NEWEST = "newest latest recent last neueste neuste letzte jungste dernier recient ultim nova nueva"
+OLDEST = "oldest earliest first. alteste fru ancien vieux vieilles antig viej velh"
+NUMBER = "0 1 2 3 4 5 6 7 8 9 " + " ".join(f"{word}." for word in NUMBERS)
+"""Triggers of what the slots stand for, and of words in several families."""
+
+
+FRAME_VOCABULARY = tuple(
     """
     list show give find notes note about which what with tagged folder summarize summarise summary
     outline overview compare difference between versus define definition meaning table count many
@@ -151,4 +190,6 @@ FRAME_VOCABULARY = frozenset(
     mostre quais resuma resumo compare diferenca tabela quantas recentes quando escreva traduza
 """.split()
 )
-"""Words of requests that are recognized with a slip of the fingers."""
+"""Words of requests that are recognized with a slip of the fingers. Of two that are as near, the
+first counts.
+"""

@@ -16,6 +16,7 @@ from zkchat_cli.llm.offline import (
     link_patterns,
     list_patterns,
     question_patterns,
+    unable_patterns,
     version_patterns,
 )
 from zkchat_cli.llm.offline.amount_units import complete_amount
@@ -45,6 +46,7 @@ from zkchat_cli.llm.offline.request_slots import (
     RequestPattern,
     bare_text,
     compile_filled,
+    trigger_words,
 )
 from zkchat_cli.llm.offline.typos import COMMON_WORDS, correct_frame
 from zkchat_cli.text.patterns import lazy_pattern
@@ -57,17 +59,14 @@ LONGEST_SUBJECT = 6
 LONGEST_NAME = 2
 
 FAMILIES = (
-    *question_patterns.UNABLE,
+    *unable_patterns.UNABLE,
     version_patterns.SINCE_VERSION,
     question_patterns.MORE,
     *extreme_patterns.EXTREMES,
-    amount_patterns.AVERAGE,
-    amount_patterns.TOTAL,
-    amount_patterns.DONE,
-    amount_patterns.OF_NOTES,
-    amount_patterns.SPENT,
-    kind_patterns.DUE,
+    *amount_patterns.AMOUNTS,
+    *kind_patterns.DUE,
     kind_patterns.OVERDUE,
+    kind_patterns.TASK_LIST,
     kind_patterns.TO_DO,
     kind_patterns.LATEST,
     kind_patterns.ATTENDED,
@@ -82,18 +81,21 @@ FAMILIES = (
     link_patterns.BROKEN,
     link_patterns.COUNTED_BROKEN,
     list_patterns.LINKS_BETWEEN,
+    list_patterns.MENTIONED,
     list_patterns.LINKS,
     list_patterns.LINKS_FROM,
     list_patterns.WRITTEN,
-    list_patterns.LIST,
+    *list_patterns.LISTS,
     kind_patterns.COUNTED_KINDS,
-    question_patterns.COMPARE,
+    *question_patterns.COMPARISONS,
+    question_patterns.KEY_POINTS,
     question_patterns.OUTLINE,
+    question_patterns.WHAT_A_NOTE_SAYS,
     question_patterns.WHEN,
-    question_patterns.HOW_TO,
-    question_patterns.DEFINITION,
+    *question_patterns.HOW_TOS,
+    *question_patterns.DEFINITIONS,
     list_patterns.LIKELY_TABLE,
-    kind_patterns.KINDS,
+    *kind_patterns.KINDS,
     kind_patterns.TASKS_OF,
     list_patterns.LISTED_WITH,
     list_patterns.LIKELY_LIST,
@@ -110,7 +112,9 @@ def parse_request(message: str) -> NoteRequest:
         return NoteRequest(about=text)
     written = spell_out(text)
     found = _match_sorted(written) or _match_frames(written)
-    found = read_aspect(written, found, _match_frames) or found
+    words = trigger_words(bare_text(written))
+    if any(family.suits(words) for family in question_patterns.COMPARISONS):
+        found = read_aspect(written, found, _match_frames) or found
     if found is None:
         corrected = correct_frame(written)
         found = _match_frames(corrected) if corrected != written else None
@@ -138,7 +142,8 @@ def as_look_up(message: str) -> NoteRequest:
 
 def _read_choice(text: str) -> NoteRequest | None:
     """A question that only names two things, "tea or coffee?", as a comparison."""
-    choice = _CHOICE.fullmatch(bare_text(text))
+    bare = bare_text(text)
+    choice = _CHOICE.fullmatch(bare) if _HINT_OF_CHOICE.search(bare) else None
     if choice is None:
         return None
     groups = _written_groups(choice, text)
@@ -163,9 +168,9 @@ def _match_frames(text: str) -> NoteRequest | None:
     framed = without_frame(text)
     for each in dict.fromkeys((text, framed)):
         bare = bare_text(each)
-        words = re.findall(r"[\w#]+", bare)
+        words = trigger_words(bare)
         for family in FAMILIES:
-            if not any(word.startswith(family.triggers) for word in words):
+            if not family.suits(words):
                 continue
             for pattern in family.patterns:
                 match = pattern.pattern.fullmatch(bare)
@@ -253,12 +258,7 @@ def _read_scopes(pattern: RequestPattern, groups: Mapping[str, str]) -> dict[str
     if pattern.kind == "outline" and "scope" in groups and not fields:
         # Words such as "all" and "notes" restrict nothing, but a note may be called so
         fields = {"note": groups["scope"].strip(PUNCTUATION), "is_guess": True}
-    if pattern.values.get("may_be_lookup") and not groups.keys() & {
-        "noun",
-        "scope",
-        "left",
-        "item",
-    }:
+    if pattern.values.get("may_be_lookup") and groups.keys().isdisjoint(_PROVED):
         # Notes as such need no proof
         fields["may_be_lookup"] = False
     return fields
@@ -354,6 +354,7 @@ _READ_ELSEWHERE = (
     "verb",
     "item",
 )
+_PROVED = ("noun", "scope", "left", "item")
 _SUBJECTS = ("about", "note", "other", "left", "right")
 _PRONOUN = lazy_pattern(
     r"it|its|this|that|these|those|them|they|he|she|him|her|there|here|you|we|i|both|one|so|up"
@@ -384,6 +385,7 @@ def _read_number(text: str) -> int:
     return int(bare) if bare.isdigit() else NUMBERS[bare]
 
 
+_HINT_OF_CHOICE = lazy_pattern(r" (?:or|oder|ou|o|u) ")
 _CHOICE = compile_filled(
     r"¿?(?P<left>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) (?P<joint>or|oder|ou)"
     r" (?P<right>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) ?\?+"

@@ -30,5 +30,6 @@ SINCE_VERSION = family(
     _TRIGGERS,
     rf"{_CHANGE}{_ASKING}[^\d]{{0,60}} (?P<after>{_SINCE}) {_NUMBER}{_VERBS}",
     rf"{_CHANGE}{_ASKING}[^\d]{{0,60}} {_WITHIN} {_NUMBER}{_VERBS}",
+    needs="0 1 2 3 4 5 6 7 8 9 v",
     may_be_lookup=True,
 )

@@ -1,0 +1,103 @@
+"""The patterns of requests for what no search can do: to write, to translate, to change notes, to
+remind, or what the web knows. See `request_slots`.
+"""
+
+from zkchat_cli.llm.offline.request_slots import family
+
+_COMPOSE = (
+    "write|compose|draft|rewrite|rephrase|paraphrase|brainstorm|invent|generate|proofread|improve"
+    "|polish|schreibe?|verfasse?|entwirf|entwerfe|formuliere?|dichte|verbessere|korrigiere|ecris"
+    "|ecrivez|redige|reecris|compose|reformule|corrige|ameliore|invente|escribe|escribeme|redacta"
+    "|reescribe|compon|mejora|escreva|escreve|redija|reescreva|componha|corrija|melhore|crie|crea"
+    "|faca|make|create|cree|erstelle?|fais|haz|hazme"
+)
+_GENRES = (
+    "haikus?|limericks?|verses?|paragraphs?|texts?|toast|quiz"
+    "|poems?|story|stories|songs?|essays?|articles?|blog ?posts?|posts?|letters?|e-?mails?|mails?"
+    "|speech|tweets?|reply|report|script|code|program|function|jokes?|ideas?|names|gedicht"
+    "|geschichte|lied|aufsatz|artikel|beitrag|brief|rede|antwort|bericht|witz|ideen|poeme|histoire"
+    "|chanson|essai|lettre|courriel|discours|reponse|rapport|blague|idees|poema|historia|cuento"
+    "|cancion|ensayo|articulo|carta|correo|discurso|respuesta|informe|chiste|conto|cancao|ensaio"
+    "|artigo|e-mail|resposta|relatorio|piada|ideias"
+)
+_CHANGE = (
+    "create|add|make|delete|remove|erase|rename|move|edit|update|append|change|merge|save|open|tag"
+    "|erstelle?|losche?|entferne?|verschiebe?|benenne?|andere?|bearbeite?|offne|fuge|cree|ajoute"
+    "|supprime|efface|renomme|deplace|modifie|crea|agrega|anade|borra|elimina|renombra|mueve|edita"
+    "|cambia|crie|cria|adicione|apague|apaga|exclua|delete|renomeie|mova|edite|mude"
+)
+_FOR = (
+    "about|on|to|for|of|in|uber|an|zu|zum|fur|sur|a|pour|de|sobre|para|ao|acerca de|aux?|con"
+    "|einer|em"
+)
+UNABLE = (
+    family(
+        None,
+        "write wrote compose draft rewrite rephrase paraphrase brainstorm invent generate proofread"
+        " improve polish schreib verfass entwirf entwerfe formulier dichte verbesser korrigier ecri"
+        " redig reecri reformul corrig amelior invente escrib redact reescrib compon mejora escrev"
+        " redij reescrev corrij melhor crie crea faca make creat erstell fais haz",
+        rf"(?:{_COMPOSE})(?:[- ](?:me|us|mir|uns|moi))? (?:\S+ ){{0,2}}?(?:{_GENRES})"
+        rf"(?: (?:{{the}}))*(?: (?:to|an|a|para|pour|for) (?:{{the}} )*\w+(?= about| uber| sur"
+        rf"| sobre))?"
+        rf"(?: (?:{_FOR}) (?P<scope>.+))?",
+        r"(?:write|compose|draft|schreibe?|verfasse?|ecris|redige|escribe|redacta|escreva|redija)"
+        r"(?:[- ](?:me|us|mir|uns|moi))? (?:an?|some|eine?n?|une?|unas?|uma?|two|three|\d+)"
+        rf" (?!.*\b(?:summary|outline|overview)\b).+?(?: (?:{_FOR}) (?P<scope>.+))?",
+        r"(?:rewrite|rephrase|paraphrase|proofread|improve|polish|verbessere|korrigiere|formuliere"
+        r"|reecris|reformule|corrige|ameliore|reescribe|mejora|reescreva|corrija|melhore)"
+        r" (?P<scope>(?:\[\[|my |the |this |meine?|die |das |ma |mon |la |le |mi |el |minha |a |o )"
+        r".+)",
+        task="write",
+    ),
+    family(
+        None,
+        "translat ubersetz trad",
+        r"(?:translate|ubersetze?|traduis|traduisez|traduce|traducir|traduza|traduz) (?P<scope>.+?)"
+        r"(?: (?:into|to|in|ins|auf|en|au|al|a|para)(?: (?:{the}))? [^\s]+)?",
+        task="translate",
+    ),
+    family(
+        None,
+        "create add make delete remove erase rename move edit update append change merge save open"
+        " tag erstell losch entfern verschieb benenn ander bearbeit offne fuge cree ajout supprim"
+        " effac renomm deplac modif crea agreg anad borra elimin renombr muev edita cambia crie"
+        " cria adicion apag exclu renome mova edite mude",
+        rf"(?:{_CHANGE}) (?:(?:{{the}}|new|neue|nouvelle|nueva|nova) )*(?:{{notes}})"
+        r"(?: nueva| nouvelle| nova)?"
+        r"(?: (?P<scope>.+))?",
+        rf"(?:{_CHANGE}) (?P<scope>\[\[.+)",
+        r"(?:rename|benenne?|renomme|renombra|renomeie|move|verschiebe?|deplace|mueve|mova)"
+        r" (?P<scope>"
+        r".+) (?:to|into|in|zu|nach|en|dans|a|para|como)(?: {the})? [^ ]+(?: um)?",
+        r"(?:add|remove|delete|fuge?|entferne?|losche?|ajoute|supprime|agrega|anade|quita|elimina"
+        r"|adicione|remova|apague) (?:{the} )*(?:tags?|propert(?:y|ies)|links?|headings?|lines?"
+        r"|sections?|schlagwort|eigenschaft|zeile|etiquettes?|ligne|etiquetas?|linea|linha) .*?"
+        r"(?:to|from|zu|aus|von|a|de|en|ao?|do|da) (?P<scope>.+)",
+        task="change",
+    ),
+    family(
+        None,
+        "remind reminder alarm erinner rappel recuerd lembr wecke",
+        r"(?:remind me|set a reminder|set an alarm)(?: (?:to|about|of|for|that))? (?P<scope>.+)",
+        r"erinnere? mich (?P<scope>.+)",
+        r"rappelle[- ]moi (?:de |d['’])?(?P<scope>.+)",
+        r"(?:recuerdame|lembre[- ]me|me lembre) (?:que |de )?(?P<scope>.+)",
+        task="remind",
+    ),
+    family(
+        None,
+        "weather search google web internet wetter meteo tiempo clima previsao time temps quel",
+        r"(?:what(?:['’]s| is|s) the |how(?:['’]s| is) the )?(?:weather|weather forecast)"
+        r"(?: (?:like|today|tomorrow|now|in .+))*",
+        r"(?:wie (?:ist|wird) )?das wetter(?: .+)?",
+        r"quel temps (?:fait|fera).*|(?:quelle est )?la meteo.*",
+        r"(?:que|como esta el|como esta o) (?:tiempo|tempo|clima)(?: .+)?",
+        r"(?:search|browse|look up|check)(?: on)? (?:the )?(?:web|internet|online|google)"
+        r"(?: (?:for|about))? (?P<scope>.+)|google (?!(?:{google_product})\b)(?P<scope2>.+)",
+        r"(?:suche?|such) (?:im (?:internet|web|netz)) nach (?P<scope>.+)",
+        r"(?:cherche|busca|busque|procure|pesquise) (?:sur internet|en internet|na internet)"
+        r" (?P<scope>.+)",
+        task="web",
+    ),
+)
