@@ -22,6 +22,7 @@ class LinePhrases(NamedTuple):
     lowest: str
     one_value: str
     values: str
+    timeline: str
 
 
 LINE_PHRASES = {
@@ -36,6 +37,7 @@ LINE_PHRASES = {
         lowest="Lowest {name}: {value}",
         one_value="1 value, in {notes}:",
         values="{count} values, in {notes}:",
+        timeline="{count} dated entries about {name}, in {notes}:",
     ),
     GERMAN: LinePhrases(
         no_property="Keine dieser Notizen hat eine Eigenschaft {name}.",
@@ -48,6 +50,7 @@ LINE_PHRASES = {
         lowest="Niedrigster Wert, {name}: {value}",
         one_value="1 Wert, in {notes}:",
         values="{count} Werte, in {notes}:",
+        timeline="{count} datierte Einträge zu {name}, in {notes}:",
     ),
     FRENCH: LinePhrases(
         no_property="Aucune de ces notes n'a de propriété {name}.",
@@ -60,6 +63,7 @@ LINE_PHRASES = {
         lowest="Valeur la plus basse, {name} : {value}",
         one_value="1 valeur, dans {notes} :",
         values="{count} valeurs, dans {notes} :",
+        timeline="{count} entrées datées sur {name}, dans {notes} :",
     ),
     SPANISH: LinePhrases(
         no_property="Ninguna de esas notas tiene la propiedad {name}.",
@@ -72,6 +76,7 @@ LINE_PHRASES = {
         lowest="Valor más bajo de {name}: {value}",
         one_value="1 valor, en {notes}:",
         values="{count} valores, en {notes}:",
+        timeline="{count} entradas con fecha sobre {name}, en {notes}:",
     ),
     PORTUGUESE: LinePhrases(
         no_property="Nenhuma dessas notas tem a propriedade {name}.",
@@ -84,6 +89,7 @@ LINE_PHRASES = {
         lowest="Valor mais baixo de {name}: {value}",
         one_value="1 valor, em {notes}:",
         values="{count} valores, em {notes}:",
+        timeline="{count} entradas datadas sobre {name}, em {notes}:",
     ),
 }
 """The phrases by language."""

@@ -9,15 +9,17 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.tools.base import ToolOutput
 from zkchat_cli.vault.catalog import NoteSelection
 from zkchat_cli.vault.index.values import NoteEntry
-from zkchat_cli.vault.line_dates import period_of_line
+from zkchat_cli.vault.line_dates import period_of_line, written_period
 from zkchat_cli.vault.note_amounts import NoteAmount, find_amounts, read_query
 from zkchat_cli.vault.note_tasks import NoteTask, find_tasks, has_words
+from zkchat_cli.vault.note_timeline import DatedLines, find_dated_lines
 from zkchat_cli.vault.vault import Vault
 
 # Sums are rounded, so that 0.1 and 0.2 are 0.3
 MOST_DECIMALS = 6
 DUE_TASKS = "due tasks"
 BROKEN_LINKS = "broken links"
+TIMELINE = "timeline"
 AMOUNTS = "amounts of "
 # Only the lines with the highest or lowest of them
 HIGHEST = "highest of "
@@ -68,7 +70,7 @@ class FoundTasks(NamedTuple):
 
 def lists_lines(show: str) -> bool:
     """Whether lines are wanted instead of notes."""
-    return show in TASKS or show == BROKEN_LINKS or show.startswith((AMOUNTS, HIGHEST, LOWEST))
+    return show in (*TASKS, BROKEN_LINKS, TIMELINE) or show.startswith((AMOUNTS, HIGHEST, LOWEST))
 
 
 def list_lines(vault: Vault, selection: NoteSelection, wanted: LineRequest) -> ToolOutput:
@@ -77,6 +79,8 @@ def list_lines(vault: Vault, selection: NoteSelection, wanted: LineRequest) -> T
     notes = vault.catalog.list_notes(selection)
     if show == BROKEN_LINKS:
         return list_broken_links(vault, notes, begin, limit)
+    if show == TIMELINE:
+        return list_dated_lines(vault, selection, wanted)
     if show.startswith((AMOUNTS, HIGHEST, LOWEST)):
         period = vault.catalog.read_period(selection.since, selection.until)
         if period is None:
@@ -150,6 +154,34 @@ def list_broken_links(
         note=describe_rest(begin, len(shown), len(links)),
         outcome=f"{len(shown)} of {plural(len(links), 'broken link')}",
     )
+
+
+def list_dated_lines(vault: Vault, selection: NoteSelection, wanted: LineRequest) -> ToolOutput:
+    """What the notes say about something, in the order of its days, each as an excerpt."""
+    period = vault.catalog.read_period(wanted.since, wanted.until)
+    found: list[tuple[str, DatedLines]] = []
+    for note in vault.catalog.list_notes(selection._replace(since="", until="")):
+        lines = find_dated_lines(vault.reader.parse(note.path), note.title, wanted.about)
+        found += [(note.path, each) for each in lines if period is None or _is_in(each, period)]
+    found.sort(key=lambda each: (each[1].period.first, each[0], each[1].first))
+    shown = found[wanted.begin :][: wanted.limit]
+    chunks: list[ContentChunk] = []
+    for path, each in shown:
+        chunks += vault.reader.chunks(path, each.first, each.last)[:1]
+    return ToolOutput(
+        chunks=tuple(chunks),
+        data={
+            "total": len(found),
+            "notes": len({path for path, _ in found}),
+            "days": [written_period(each.period) for _, each in shown],
+        },
+        note=describe_rest(wanted.begin, len(chunks), len(found)),
+        outcome=f"{len(chunks)} of {plural(len(found), 'dated line')}",
+    )
+
+
+def _is_in(lines: DatedLines, period: Period) -> bool:
+    return lines.period.intersect(period) == lines.period
 
 
 class AmountTime(NamedTuple):

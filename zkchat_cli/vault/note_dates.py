@@ -16,7 +16,7 @@ from zkchat_cli.vault.links.wikilinks import strip_suffix
 if TYPE_CHECKING:
     from zkchat_cli.vault.markup import Heading
 
-_PROPERTIES = (
+DATE_PROPERTIES = (
     *("date", "day", "created", "updated", "modified", "published"),
     *("date created", "date modified", "created at", "updated at"),
     *("date-created", "date-modified", "created-at", "updated-at", "creation-date"),
@@ -42,13 +42,13 @@ def note_dates(
     """The dates of a note as a whole: those of its properties and, without any, that of its name.
     A name that is nothing but a date counts, too.
     """
-    written = [read_leading(value) for value in properties.texts(*_PROPERTIES)]
+    written = [read_leading(value) for value in properties.texts(*DATE_PROPERTIES)]
     if properties.lines and "[[" in text[: text.find("\n---", 3)]:
         header = text[: text.find("\n---", 3)]
         written += [
             read_leading(found["link"])
             for found in _BARE_LINK.finditer(header)
-            if found["name"].strip().casefold() in _PROPERTIES
+            if found["name"].strip().casefold() in DATE_PROPERTIES
         ]
     readings = [reading for each in written for reading in each]
     if not readings or is_named_by_date(path, formats):

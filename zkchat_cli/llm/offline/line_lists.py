@@ -15,10 +15,14 @@ from zkchat_cli.text.line_phrases import line_phrases
 from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
 
 BROKEN_LINKS = "broken links"
+TIMELINE = "timeline"
 TASKS = ("open tasks", "done tasks", DUE_TASKS)
 # Tasks and links in an answer, and tags or folders
 MOST_TASKS = 8
 MOST_NAMES = 20
+MOST_ENTRIES = 10
+# Fewer are no timeline
+FEWEST_ENTRIES = 2
 
 
 def next_line_calls(
@@ -27,6 +31,9 @@ def next_line_calls(
     """The list of tags, folders or tasks; tasks of what is no folder are those about it."""
     if request.what == BROKEN_LINKS and not lists:
         shown = {"show": BROKEN_LINKS, "limit": MOST_TASKS, "offset": page * MOST_TASKS}
+        return [WantedCall(LIST_TOOL, list_arguments(request) | shown)]
+    if request.what == TIMELINE and not lists:
+        shown = {"show": TIMELINE, "limit": MOST_ENTRIES, "offset": page * MOST_ENTRIES}
         return [WantedCall(LIST_TOOL, list_arguments(request) | shown)]
     if request.what not in TASKS:
         return [] if lists else [WantedCall(LIST_TOOL, {"show": request.what})]
@@ -37,13 +44,15 @@ def next_line_calls(
     return []
 
 
-def answer_with_lines(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer:
-    """The tags, folders, tasks or broken links."""
+def answer_with_lines(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer | None:
+    """The tags, folders, tasks, broken links or dated lines; None without several of the last."""
     if request.what in TASKS:
         return _answer_with_tasks(request, turn, page)
     phrases = note_phrases(turn.asked, turn.texts)
     if request.what == BROKEN_LINKS:
         return _answer_with_broken_links(turn, page)
+    if request.what == TIMELINE:
+        return _answer_with_timeline(request, turn, page)
     return _answer_with_names(request.what, turn.calls_of(LIST_TOOL)[-1], phrases)
 
 
@@ -88,7 +97,7 @@ def _answer_with_tasks(request: NoteRequest, turn: AskedTurn, page: int) -> Offl
         return OfflineAnswer(f"{head}\n", "nothing")
     days = listed.data.get("due", ()) if request.what == DUE_TASKS else ()
     days = [*days, *[""] * len(listed.excerpts)]
-    lines = [_task_line(each, day) for each, day in zip(listed.excerpts, days, strict=False)]
+    lines = [_dated_line(each, day) for each, day in zip(listed.excerpts, days, strict=False)]
     left = total - page * MOST_TASKS - len(lines)
     phrases = note_phrases(turn.asked, turn.texts)
     rest = phrases.and_more_asked.format(count=phrases.number(left)) if left > 0 else ""
@@ -96,11 +105,12 @@ def _answer_with_tasks(request: NoteRequest, turn: AskedTurn, page: int) -> Offl
     return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")
 
 
-def _task_line(excerpt: QuoteSource, day: str) -> str:
-    """A task, with the name of its note and, unless it says it, the day on which it is due."""
-    quotes = find_quotes([excerpt], words.detect_languages([excerpt.text]))[:1]
+def _dated_line(excerpt: QuoteSource, day: str) -> str:
+    """A line, with the name of its note and, unless they say it, its day."""
+    languages = words.detect_languages([excerpt.text])
+    quotes = find_quotes([excerpt], languages, max_group=0)[:1]
     title = plain_name(excerpt.title)
-    if day and day not in excerpt.text:
+    if day and day not in excerpt.text and day not in title:
         title = f"{day} {title}"
     return f"- {title}: {format_quotes(quotes)}" if quotes else f"- {title} [{excerpt.source}]\n"
 
@@ -134,6 +144,26 @@ def _answer_with_broken_links(turn: AskedTurn, page: int) -> OfflineAnswer:
         lines.append(f"- {title}: {', '.join(dict.fromkeys(targets))} {cited}\n")
     left = total - page * MOST_TASKS - len(links)
     more = phrases.and_more_by.format(count=phrases.number(left), command="`zkchat vault broken`")
+    rest = f"\n{more}\n" if left > 0 else ""
+    return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")
+
+
+def _answer_with_timeline(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer | None:
+    """The dated lines in the order of their days."""
+    listed = turn.calls_of(LIST_TOOL)[-1]
+    total = int(listed.data.get("total", 0))
+    fewest = 1 if request.dates else FEWEST_ENTRIES
+    if listed.error or total < fewest:
+        return None
+    phrases = note_phrases(turn.asked, turn.texts)
+    notes = phrases.notes(int(listed.data.get("notes", 0)))
+    head = line_phrases(turn.asked, turn.texts).timeline.format(
+        count=phrases.number(total), name=plain_name(request.about), notes=notes
+    )
+    days = listed.data.get("days", ())
+    lines = [_dated_line(each, day) for each, day in zip(listed.excerpts, days, strict=False)]
+    left = total - page * MOST_ENTRIES - len(lines)
+    more = phrases.and_more_asked.format(count=phrases.number(left))
     rest = f"\n{more}\n" if left > 0 else ""
     return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")
 

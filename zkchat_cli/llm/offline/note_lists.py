@@ -148,7 +148,8 @@ def answer_with_list(
 ) -> OfflineAnswer | None:
     """The list or the count, with how to see the rest."""
     lists = turn.calls_of(LIST_TOOL)
-    if not lists or (request.may_be_lookup and not suits_notes(request, lists[-1])):
+    is_uncertain = request.may_be_lookup and not request.what
+    if not lists or (is_uncertain and not suits_notes(request, lists[-1])):
         return None
     last = lists[-1]
     phrases = note_phrases(turn.asked, turn.texts)

@@ -16,6 +16,7 @@ from zkchat_cli.llm.offline import (
     link_patterns,
     list_patterns,
     question_patterns,
+    timeline_patterns,
     unable_patterns,
     version_patterns,
 )
@@ -68,6 +69,7 @@ FAMILIES = (
     kind_patterns.OVERDUE,
     kind_patterns.TASK_LIST,
     kind_patterns.TO_DO,
+    timeline_patterns.TIMELINE,
     kind_patterns.LATEST,
     kind_patterns.ATTENDED,
     kind_patterns.LATEST_ASKED,
