@@ -1,6 +1,6 @@
 """The lines of notes that are listed instead of notes: tasks, broken links and amounts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
@@ -11,7 +11,7 @@ from zkchat_cli.vault.catalog import NoteSelection
 from zkchat_cli.vault.index.values import NoteEntry
 from zkchat_cli.vault.line_dates import period_of_line, written_period
 from zkchat_cli.vault.note_amounts import NoteAmount, find_amounts, read_query
-from zkchat_cli.vault.note_tasks import NoteTask, find_tasks, has_words
+from zkchat_cli.vault.note_tasks import NoteTask, correct_words, find_tasks, has_words
 from zkchat_cli.vault.note_timeline import DatedLines, find_dated_lines
 from zkchat_cli.vault.vault import Vault
 
@@ -45,17 +45,23 @@ class LineRequest(NamedTuple):
 
 
 class FoundTask(NamedTuple):
-    """A task, and the path of its note."""
+    """A task with the path of its note, and all that says what it is about: its own words, what is
+    above it, and the names and tags of its note.
+    """
 
     path: str
     task: NoteTask
+    subject: str = ""
 
 
 class FoundTasks(NamedTuple):
-    """Tasks, and how many of the open ones have a day on which they are due."""
+    """Tasks, and how many of the open ones have a day on which they are due. `about` is their
+    subject without a typo, if it was written with one.
+    """
 
     tasks: tuple[FoundTask, ...]
     dated: int
+    about: str = ""
 
     def due_in(self, period: Period | None) -> "FoundTasks":
         """Those that are due in a period, or at all, the first first."""
@@ -106,24 +112,39 @@ def locate_link(vault: Vault, written: str) -> str:
 def find_listed_tasks(
     vault: Vault, notes: Iterable[NoteEntry], show: str, about: str
 ) -> FoundTasks:
-    """The tasks of notes, in their order; those about something have its words, or their note is
-    named so.
+    """The tasks of notes, in their order; those about something have its words in their line, above
+    it, or in the names and tags of their note. A word that none has is taken for a mistyped one.
     """
     found: list[FoundTask] = []
     for note in notes:
+        names = f"{note.title} {note.path} {' '.join(note.tags)}"
         for task in find_tasks(vault.reader.read_if_there(note.path) or ""):
-            is_about = not about or has_words(f"{note.title} {task.text}", about)
-            if task.state in TASKS[show] and is_about:
-                found.append(FoundTask(note.path, task))
-    return FoundTasks(tuple(found), sum(bool(each.task.due) for each in found))
+            if task.state in TASKS[show]:
+                subject = f"{names} {task.above} {task.text}"
+                found.append(FoundTask(note.path, task, subject))
+    wanted, corrected = _tasks_about(found, about)
+    return FoundTasks(tuple(wanted), sum(bool(each.task.due) for each in wanted), corrected)
+
+
+def _tasks_about(found: Sequence[FoundTask], about: str) -> tuple[Sequence[FoundTask], str]:
+    """The tasks about something, and what that is without a typo if it has one."""
+    if not about:
+        return found, ""
+    wanted = [each for each in found if has_words(each.subject, about)]
+    if wanted:
+        return wanted, ""
+    corrected = correct_words(about, (each.subject for each in found))
+    if corrected == about:
+        return [], ""
+    return [each for each in found if has_words(each.subject, corrected)], corrected
 
 
 def list_tasks(vault: Vault, found: FoundTasks, begin: int, limit: int) -> ToolOutput:
     """The lines of the tasks as excerpts, and how many there are in how many notes."""
     chunks: list[ContentChunk] = []
     shown = found.tasks[begin : begin + limit]
-    for path, task in shown:
-        chunks += vault.reader.chunks(path, task.line, task.line)[:1]
+    for each in shown:
+        chunks += vault.reader.chunks(each.path, each.task.line, each.task.line)[:1]
     return ToolOutput(
         chunks=tuple(chunks),
         data={
@@ -131,7 +152,8 @@ def list_tasks(vault: Vault, found: FoundTasks, begin: int, limit: int) -> ToolO
             "notes": len({each.path for each in found.tasks}),
             "dated": found.dated,
             "due": [each.task.due for each in shown],
-        },
+        }
+        | ({"about": found.about} if found.about and found.tasks else {}),
         note=describe_rest(begin, len(chunks), len(found.tasks)),
         outcome=f"{len(chunks)} of {plural(len(found.tasks), 'task')}",
     )

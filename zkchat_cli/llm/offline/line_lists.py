@@ -74,6 +74,8 @@ def count_of_tasks(request: NoteRequest, turn: AskedTurn) -> str:
     listed = lists[-1]
     if len(lists) > 1:
         request = _folder_as_name(request)
+    # Without a typo in it
+    request = request._replace(about=str(listed.data.get("about", request.about)))
     phrases = note_phrases(turn.asked, turn.texts)
     is_open = request.what != "done tasks"
     wanted = describe_notes(request, phrases)

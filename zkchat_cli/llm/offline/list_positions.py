@@ -29,6 +29,7 @@ _NTH = {
 _WORD = "|".join(_NTH)
 _OPEN = (
     r"(?:(?:please|open|show|read|summari[sz]e|see|tell me (?:more )?about|what(?:['’]s| is) in|me"
+    r"|(?:what|how) about|was ist mit|qu['’]en est[- ]il de|que hay de|e quanto a"
     r"|offne|zeige?|lies|fasse|mir|bitte|ouvre|montre|lis|moi|abre|abrir|muestra|muestrame|lee"
     r"|mostre|mostra|abra|leia|resume|resuma|and|und|et|y|e|number|nr\.?|note|nummer|numero|no\.?"
     r"|in|of|bei|aus|dans|de|en|em|na|da)[ -])*"

@@ -12,7 +12,7 @@ from zkchat_cli.llm.offline.answer import (
     format_quotes,
 )
 from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn, FinishedCall
-from zkchat_cli.llm.offline.line_lists import answer_with_lines, next_line_calls
+from zkchat_cli.llm.offline.line_lists import TASKS, answer_with_lines, next_line_calls
 from zkchat_cli.llm.offline.note_descriptions import (
     count_of_notes,
     describe_notes,
@@ -112,6 +112,13 @@ def suits_notes(request: NoteRequest, listed: FinishedCall) -> bool:
     return bool(wanted) and count >= FEWEST_OF_A_KIND
 
 
+def _suits(request: NoteRequest, listed: FinishedCall) -> bool:
+    """Whether what was listed is what a request names: for "tasks of the board" there are some."""
+    if request.what in TASKS:
+        return int(listed.data.get("total", 0)) > 0
+    return bool(request.what) or suits_notes(request, listed)
+
+
 def next_list_calls(request: NoteRequest, turn: AskedTurn, page: int = 0) -> list[WantedCall]:
     """The list; for a folder that does not exist the list about its name, and for a subject that no
     note has a search by meaning.
@@ -148,8 +155,7 @@ def answer_with_list(
 ) -> OfflineAnswer | None:
     """The list or the count, with how to see the rest."""
     lists = turn.calls_of(LIST_TOOL)
-    is_uncertain = request.may_be_lookup and not request.what
-    if not lists or (is_uncertain and not suits_notes(request, lists[-1])):
+    if not lists or (request.may_be_lookup and not _suits(request, lists[-1])):
         return None
     last = lists[-1]
     phrases = note_phrases(turn.asked, turn.texts)

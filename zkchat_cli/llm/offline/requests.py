@@ -16,6 +16,7 @@ from zkchat_cli.llm.offline import (
     link_patterns,
     list_patterns,
     question_patterns,
+    task_patterns,
     timeline_patterns,
     unable_patterns,
     version_patterns,
@@ -67,8 +68,7 @@ FAMILIES = (
     *amount_patterns.AMOUNTS,
     *kind_patterns.DUE,
     kind_patterns.OVERDUE,
-    kind_patterns.TASK_LIST,
-    kind_patterns.TO_DO,
+    *task_patterns.TO_DO,
     timeline_patterns.TIMELINE,
     kind_patterns.LATEST,
     kind_patterns.ATTENDED,
@@ -88,6 +88,7 @@ FAMILIES = (
     list_patterns.LINKS_FROM,
     list_patterns.WRITTEN,
     *list_patterns.LISTS,
+    *task_patterns.COUNTED_FAMILIES,
     kind_patterns.COUNTED_KINDS,
     *question_patterns.COMPARISONS,
     question_patterns.KEY_POINTS,
@@ -98,7 +99,7 @@ FAMILIES = (
     *question_patterns.DEFINITIONS,
     list_patterns.LIKELY_TABLE,
     *kind_patterns.KINDS,
-    kind_patterns.TASKS_OF,
+    *task_patterns.ABOUT,
     list_patterns.LISTED_WITH,
     list_patterns.LIKELY_LIST,
     kind_patterns.SHOWN,
@@ -226,9 +227,8 @@ def _lacks_subject(pattern: RequestPattern, fields: Mapping[str, object]) -> boo
     """Whether what a request is about is only a pronoun or a negation."""
     if any(_PRONOUN.fullmatch(bare_text(str(fields.get(name, "")))) for name in _SUBJECTS):
         return True
-    left = str(fields.get("left", ""))
-    if without_frame(left) != left:
-        # "Kannst du Tee" is no side
+    # "Kannst du Tee" is no side
+    if without_frame(left := str(fields.get("left", ""))) != left:
         return True
     if pattern.kind == "compare" and _is_date_alone(fields, "left") != _is_date_alone(
         fields, "right"
