@@ -171,6 +171,26 @@ def test_the_model_is_told_once_of_a_whole_change(zkchat: Program, script: Scrip
     ]
 
 
+def test_the_model_is_told_once_of_a_change_also_by_another_process(
+    zkchat: Program, script: Script
+) -> None:
+    plan(zkchat)
+    zkchat("chat", "--model", script({"text": DIFF}), stdin="Change it!\n/apply --yes\n")
+    # The offline engine is told nothing, and the remark waits
+    zkchat("chat", "--continue", "--model", "offline", stdin="Who tends the roof?\n")
+    model = script({"text": "More."}, {"text": "Bye."})
+    zkchat("chat", "--continue", "--model", model, stdin="More!\n")
+    zkchat("chat", "--continue", "--model", model, stdin="Well?\n")
+    messages = zkchat("context", "export", "--format", "json").json["messages"]
+    contents = [each["content"] for each in messages if each["role"] == "user"]
+    assert contents == [
+        "Change it!",
+        "Who tends the roof?",
+        "More!\n\n[/apply: Plan.md was changed as you proposed]",
+        "Well?",
+    ]
+
+
 def test_the_changes_of_one_turn_are_taken_back_together_unless_edited_since(
     zkchat: Program, script: Script
 ) -> None:

@@ -7,11 +7,11 @@ prompt (its messages cut into turns and rendered) is cached and only extended.
 
 import gc
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from zkchat_cli.chat.remarks import Remarks
+from zkchat_cli.chat.remarks import Remarks, untold_remarks
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.turns import TurnHistory, make_turns
 from zkchat_cli.errors import ConversationExists, StoreError
@@ -71,9 +71,9 @@ class ConversationState:
         self._turns_lock = threading.RLock()
         # The heads that undo left, the newest last; the next question clears them
         self._undone_heads: list[str] = []
-        # What the next model is told below the user's words
-        self.remarks = Remarks()
         self._load()
+        # What the next model is told below the user's words
+        self.remarks = Remarks(untold_remarks(self.history), self._store_remark)
 
     def _load(self) -> None:
         with _long_lived_allocation():
@@ -231,7 +231,18 @@ class ConversationState:
         """Store for these messages of this branch whether every prompt has them word for word, and
         their priority; None if rules decide. Raises StoreError.
         """
-        update = {"pinned": pinned, "priority": priority, "updated_at": self._services.now()}
+        self._mark(messages, {"pinned": pinned, "priority": priority})
+
+    def _store_remark(self, remark: str) -> None:
+        """Keep a remark with the newest message, if that can be stored."""
+        if self.is_stored and self.history:
+            last = self.history[-1]
+            with suppress(StoreError):
+                self._mark([last], {"remarks": (*last.remarks, remark)})
+
+    def _mark(self, messages: Iterable[ZkChatMessage], fields: Mapping[str, object]) -> None:
+        """Store other fields of messages of this branch, which are not their words."""
+        update = {**fields, "updated_at": self._services.now()}
         changed = {message.id: message.model_copy(update=update) for message in messages}
         self._store.mark(self.conversation.id, changed.values())
         self._replace_history(changed.get(message.id, message) for message in self.history)

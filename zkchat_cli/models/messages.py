@@ -141,7 +141,7 @@ class ZkChatMessage(_LogValue):
     One class for all roles: its names in JSON are fixed, and imports may have any mixture. Messages
     of zkchat have these fields beside the common ones:
 
-    - questions and answers: `pinned`, `priority`
+    - questions and answers: `pinned`, `priority`, `remarks`
     - questions: `references`, `chunks`, `retrieval`, `plain_excerpts`, `augmented_token_count`,
       `agent`, `addressed`, `learning_points`
     - answers: `references`, `citations`, `evidence`, `uncited_statements`, `reasoning`, `thinking`,
@@ -201,6 +201,8 @@ class ZkChatMessage(_LogValue):
     """
     # What the user stated, decided or corrected in this message, in their words
     learning_points: tuple[str, ...] = ()
+    # What the user did after this message that the model is told with the next question
+    remarks: tuple[str, ...] = ()
     # Number of calls and tokens in the turn that ends with this answer, if it called tools
     task: dict[str, Count] | None = None
     # When a field (a status, a pin) last changed after the message was stored; `content` never does
