@@ -301,8 +301,10 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Path:
-    return write_notes(tmp_path / "notes", NOTES)
+def vault(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """The notes of all tests, and those that the test's own file has as `VAULT`."""
+    own: Mapping[str, str] = getattr(request.module, "VAULT", {})
+    return write_notes(tmp_path / "notes", {**NOTES, **own})
 
 
 @pytest.fixture

@@ -1,9 +1,6 @@
 """Comparisons of two sides on one aspect, on a vault in five languages."""
 
-from pathlib import Path
-
 import pytest
-from conftest import write_notes
 from factories import AppFixture, answer_to
 
 VAULT = {
@@ -25,11 +22,6 @@ VAULT = {
     "A Vivo tem atendimento ruim.\n\n## Claro\n\nA Claro cobra 99 reais.\n\n"
     "A Claro instalou em dois dias.\n",
 }
-
-
-@pytest.fixture
-def vault(vault: Path) -> Path:
-    return write_notes(vault, VAULT)
 
 
 @pytest.mark.parametrize(

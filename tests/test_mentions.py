@@ -1,9 +1,6 @@
 """Requests for notes that mention somebody, in their order of time, in five languages."""
 
-from pathlib import Path
-
 import pytest
-from conftest import write_notes
 from factories import AppFixture, answer_to
 
 from zkchat_cli.llm.offline.requests import parse_request
@@ -14,11 +11,6 @@ VAULT = {
     "Meetings/2026-04-02 Launch.md": "We launch in June.\n",
     "Ideas.md": "Ask Hamza for a lamp.\n",
 }
-
-
-@pytest.fixture
-def vault(vault: Path) -> Path:
-    return write_notes(vault, VAULT)
 
 
 @pytest.mark.parametrize(

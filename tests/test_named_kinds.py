@@ -1,9 +1,6 @@
 """Requests for notes of a kind that only their titles or a heading above a list say."""
 
-from pathlib import Path
-
 import pytest
-from conftest import write_notes
 from factories import AppFixture, answer_to, report_of
 
 from zkchat_cli.text.note_titles import kinds_named_by
@@ -19,11 +16,6 @@ VAULT = {
     "Standup 2026-03-09.md": "The export works.\n",
     "Homelab.md": "## Servers\n\n- atlas: backups\n- borg: films\n\n## Kabel\n\n- cat6\n",
 }
-
-
-@pytest.fixture
-def vault(vault: Path) -> Path:
-    return write_notes(vault, VAULT)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,6 @@
 """Questions about one line of a list of lines, such as tasks, in five languages."""
 
-from pathlib import Path
-
 import pytest
-from conftest import write_notes
 from factories import AppFixture, report_of
 
 VAULT = {
@@ -16,11 +13,6 @@ VAULT = {
     "Odd.md": "# Odd\n\nThe plan is in [[Nowhere]], says Ana.\n",
     **{f"Zoo/{i:02}.md": f"# Zoo {i:02}\n\n- [ ] Feed animal {i:02}\n" for i in range(8)},
 }
-
-
-@pytest.fixture
-def vault(vault: Path) -> Path:
-    return write_notes(vault, VAULT)
 
 
 def last_answer(app: AppFixture, *messages: str) -> str:

@@ -24,11 +24,6 @@ LISTS = {
 }
 
 
-@pytest.fixture
-def vault(vault: Path) -> Path:
-    return write_notes(vault, VAULT)
-
-
 def last_answer(app: AppFixture, *messages: str) -> str:
     session = app.session()
     return [report_of(session.send(message)).answer for message in messages][-1]

@@ -2,10 +2,7 @@
 not in the form of the message.
 """
 
-from pathlib import Path
-
 import pytest
-from conftest import write_notes
 from factories import AppFixture, answer_to, report_of
 
 VAULT = {
@@ -24,11 +21,6 @@ VAULT = {
     "Cuisine/Thé.md": "# Thé\n\nLe thé vert s’infuse deux minutes.\n",
     "Cuisine/Café.md": "# Café\n\nLe café est torréfié à 220 degrés.\n",
 }
-
-
-@pytest.fixture
-def vault(vault: Path) -> Path:
-    return write_notes(vault, VAULT)
 
 
 def test_question_about_a_day_is_answered_from_its_note(app: AppFixture) -> None:

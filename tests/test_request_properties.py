@@ -26,11 +26,6 @@ VAULT = {
 }
 
 
-@pytest.fixture
-def vault(vault: Path) -> Path:
-    return write_notes(vault, VAULT)
-
-
 @pytest.mark.parametrize(
     ("message", "said"),
     [

@@ -1,9 +1,6 @@
 """Requests for what something has cost in all, in five languages."""
 
-from pathlib import Path
-
 import pytest
-from conftest import write_notes
 from factories import AppFixture, answer_to, report_of
 
 from zkchat_cli.vault.note_amounts import find_amounts, read_query
@@ -14,11 +11,6 @@ VAULT = {
     "2026-06-03.md": "## Tapwise\n\n- renewed\n  - 14 € by card\n",
     "Roof.md": "The roof leaks.\n",
 }
-
-
-@pytest.fixture
-def vault(vault: Path) -> Path:
-    return write_notes(vault, VAULT)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,7 @@
 in five languages.
 """
 
-from pathlib import Path
-
 import pytest
-from conftest import write_notes
 from factories import AppFixture, answer_to
 
 from zkchat_cli.vault.note_tasks import correct_words
@@ -21,11 +18,6 @@ VAULT = {
     "Mudanza.md": "# Mudanza\n\n- [ ] Pedir cajas\n",
     "Horta.md": "# Horta\n\n- [ ] Plantar alface\n",
 }
-
-
-@pytest.fixture
-def vault(vault: Path) -> Path:
-    return write_notes(vault, VAULT)
 
 
 @pytest.mark.parametrize("task", ["Water", "tent", "seeds", "pump", "spade"])

@@ -18,11 +18,6 @@ VAULT = {
 }
 
 
-@pytest.fixture
-def vault(vault: Path) -> Path:
-    return write_notes(vault, VAULT)
-
-
 def test_dated_lines_are_told_in_their_order_with_their_sources(app: AppFixture) -> None:
     assert answer_to(app, "timeline of the attic") == (
         "6 dated entries about attic, in 4 notes:\n\n"

@@ -1,9 +1,6 @@
 """Questions for what changed since a version, in five languages."""
 
-from pathlib import Path
-
 import pytest
-from conftest import write_notes
 from factories import AppFixture, answer_to
 
 VAULT = {
@@ -12,11 +9,6 @@ VAULT = {
     "## 3.9\n\n- A typo is mended.\n\n# Thanks\n\nTo all who helped.\n",
     "Work.md": "Since May 4 we work four days a week. Version 4.0 of the plan is new.\n",
 }
-
-
-@pytest.fixture
-def vault(vault: Path) -> Path:
-    return write_notes(vault, VAULT)
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,8 @@ _TO_DO = (
 TASK_LIST = family(
     "list",
     TASKS,
-    rf"(?:{{show}} )?(?:(?:{{all}}|{{the}}) )*(?:to[- ]?do|task|aufgaben)[- ]?list[es]?|(?P<tasks>{_TASKS})",
+    rf"(?:{{show}} )?(?:(?:{{all}}|{{the}}) )*(?:to[- ]?do|task|aufgaben)[- ]?list[es]?"
+    rf"|(?P<tasks>{_TASKS})",
     what="open tasks",
 )
 UNNAMED_TASKS = family(
