@@ -6,7 +6,7 @@ import pytest
 from conftest import write_notes
 from factories import AppFixture, report_of
 
-from zkchat_cli.llm.offline.dated_follow_ups import complete_question
+from zkchat_cli.llm.offline.follow_ups import whole_question
 
 JOURNAL = {
     "2026-11-03.md": "- weighed 78.0 kg\n",
@@ -27,12 +27,25 @@ JOURNAL = {
         ("qu'ai-je mangé le 3 mai ?", "et le 4 ?", "qu'ai-je mangé le 4 mai ?"),
         ("¿qué comí el 3 de mayo?", "¿y el 4?", "¿qué comí el 4 de mayo?"),
         ("o que comi em 3 de maio?", "e no dia 4?", "o que comi em 4 de maio?"),
+        ("what did I eat in May?", "and June?", "what did I eat in June?"),
+        ("what did I eat in May 2025?", "and in June?", "what did I eat in June 2025?"),
+        ("what did I eat in 2025?", "what about June?", "what did I eat in June 2025?"),
+        ("what did I eat in May 2025?", "and in 2026?", "what did I eat in 2026?"),
+        ("Was aß ich im Mai 2025?", "und im Juni?", "Was aß ich im Juni 2025?"),
+        ("qu'ai-je mangé en mai 2025 ?", "et juin ?", "qu'ai-je mangé en juin 2025 ?"),
+        ("¿qué comí en mayo de 2025?", "¿y en junio?", "¿qué comí en junio de 2025?"),
+        ("o que comi em maio de 2025?", "e em junho?", "o que comi em junho de 2025?"),
+        ("who is Ada?", "and in May?", "who is Ada in May?"),
+        ("wer kam zum Essen?", "und im Mai 2025?", "wer kam zum Essen im Mai 2025?"),
+        ("qui est venu ?", "et en mai ?", "qui est venu en mai ?"),
+        ("¿qué dijo Ada?", "¿y en mayo?", "¿qué dijo Ada en mayo?"),
+        ("o que disse Ada?", "e em maio?", "o que disse Ada em maio?"),
     ],
 )
 def test_another_day_takes_the_place_of_the_one_in_the_question(
     question: str, follow_up: str, whole: str
 ) -> None:
-    assert complete_question(follow_up, [question]) == whole
+    assert whole_question(follow_up, [question]) == whole
 
 
 @pytest.mark.parametrize(
@@ -41,12 +54,14 @@ def test_another_day_takes_the_place_of_the_one_in_the_question(
         ("who is Ada?", "and on the 4th?"),
         ("what did I eat in May?", "and on the 4th?"),
         ("what did I eat on 3 May?", "and Ada?"),
+        ("who is Ada?", "and May?"),
+        ("list my meetings", "and in May?"),
         ("what did I eat on 3 May?", "and on the 99th?"),
         ("what did I eat on 3 May?", "what did I drink on 4 May?"),
     ],
 )
 def test_other_messages_stay_as_they_are(question: str, message: str) -> None:
-    assert complete_question(message, [question]) == message
+    assert whole_question(message, [question]) == message
 
 
 @pytest.fixture
@@ -69,3 +84,20 @@ def test_only_note_of_a_day_is_told_with_its_lines(app: AppFixture) -> None:
     said = report_of(app.session().send("what did I do on 24 December 2026?")).answer
     assert "- 2026-12-24: “cut the tree” [1]\n" in said
     assert "- 2026-12-24: “baked a pie” [1]\n" in said
+
+
+def test_look_up_is_asked_again_for_one_time_after_the_other(app: AppFixture, vault: Path) -> None:
+    write_notes(
+        vault,
+        {
+            "2026-06-02.md": "- Ada mended the roof\n",
+            "2026-07-02.md": "- Ada mended the door\n",
+        },
+    )
+    session = app.session()
+    said = [
+        report_of(session.send(message)).answer
+        for message in ("what did Ada mend?", "and in June 2026?", "and July?")
+    ]
+    assert said[1] == "From your notes:\n\n“Ada mended the roof” [2]\n"
+    assert said[2] == "From your notes:\n\n“Ada mended the door” [1]\n"

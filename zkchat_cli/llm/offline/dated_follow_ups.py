@@ -1,17 +1,29 @@
-"""Messages that ask the question before again for another time: "and on the 4th?". Pure."""
+"""Messages that ask the question before again for another time: "and on the 4th?", "and in May?".
+Pure.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from zkchat_cli.llm.offline.note_scope import PUNCTUATION, read_dates
 from zkchat_cli.llm.offline.request_slots import bare_text
+from zkchat_cli.models.reports import RequestKind
 from zkchat_cli.text.dates import NamedPeriod
+from zkchat_cli.text.month_names import month_numbers
 from zkchat_cli.text.patterns import lazy_pattern
 
 # Messages before a follow-up that may be follow-ups themselves
 MOST_CHAINED = 6
+# "Out" is no month
+SHORTEST_MONTH = 4
+# Other requests are narrowed to a time as such
+LOOK_UPS = ("lookup", "definition", "when", "how_to")
+KindOfRequest = Callable[[str, Sequence[str]], RequestKind | None]
+"""The kind of the request that a message is after others."""
 _AND = lazy_pattern(
-    r"(?:(?:and|but|what about|how about|und|wie war es|was ist mit|et(?: pour)?|y|e|que tal) )?"
-    r"(?P<rest>.+)"
+    r"(?:(?:(?:and|but|und|et|y|e|mais|pero|mas) )?(?:what about|how about|the same for|same for"
+    r"|wie war es|wie ist es|was ist mit|dasselbe fur|das gleiche fur|pour|la meme chose pour"
+    r"|que tal|que hay de|lo mismo para|quanto a|o mesmo para) (?:(?:the|das|le|el|o) )?"
+    r"|(?:and|but|und|et|y|e) )?(?P<rest>.+)"
 )
 _DAY = lazy_pattern(
     r"(?:on )?the (?P<day>\d{1,2})(?:st|nd|rd|th)?|(?:on )?(?P<day2>\d{1,2})(?:st|nd|rd|th)"
@@ -20,32 +32,73 @@ _DAY = lazy_pattern(
 )
 _YEAR_FIRST = lazy_pattern(r"(?P<before>\d{4}-\d{1,2}-)\d{1,2}")
 _DAY_OF_DATE = lazy_pattern(r"(?<!\d)\d{1,2}(?:st|nd|rd|th)?(?!\d)")
+_YEAR = lazy_pattern(r"(?P<joint>,| d[eo])? ?\b(?P<year>(?:19|20)\d\d)\b")
+_WORD = lazy_pattern(r"[^\W\d_]+")
 LAST_DAY = 31
 
 
-def complete_question(message: str, earlier: Sequence[str]) -> str:
+def complete_question(message: str, earlier: Sequence[str], kind_of: KindOfRequest) -> str:
     """A message with the words of the question before it, if it only names another time than that
-    one does; else as it is. `earlier`: the messages before it, without small talk.
+    one does, or a time for a look-up without one; else as it is. `earlier`: the messages before it,
+    without small talk.
     """
     asked = _AND.fullmatch(bare_text(" ".join(message.split())).strip(PUNCTUATION))
     if asked is None or not earlier:
         return message
     rest = message.strip(PUNCTUATION)[-len(asked["rest"]) :]
-    day = _DAY.fullmatch(asked["rest"])
-    named = read_dates(rest)
-    is_date = named is not None and not named.rest.strip(PUNCTUATION)
-    if not (day or is_date):
+    if not _names_time(rest):
         return message
     recent = earlier[-MOST_CHAINED:]
-    question = complete_question(recent[-1], recent[:-1])
-    of_question = read_dates(question)
-    if of_question is None or of_question.words not in question:
+    question = complete_question(recent[-1], recent[:-1], kind_of)
+    named = read_dates(question)
+    if named is None and _is_date(rest) and kind_of(recent[-1], recent[:-1]) in LOOK_UPS:
+        asked_before = question.rstrip(PUNCTUATION)
+        return f"{asked_before} {rest}{question[len(asked_before) :]}"
+    if named is None:
         return message
-    words = rest
+    words = _with_time(named, rest) if named.words in question else ""
+    return question.replace(named.words, words) if words else message
+
+
+def _names_time(text: str) -> bool:
+    """Whether a text is nothing but a time: a day of a month, a month, or another date."""
+    return bool(_DAY.fullmatch(bare_text(text))) or _is_month(text) or _is_date(text)
+
+
+def _is_month(text: str) -> bool:
+    bare = bare_text(text)
+    is_name = len(bare) >= SHORTEST_MONTH or bare in ("may", "mai")
+    return is_name and bare in month_numbers()
+
+
+def _is_date(text: str) -> bool:
+    named = read_dates(text)
+    return named is not None and not named.rest.strip(PUNCTUATION)
+
+
+def _with_time(named: NamedPeriod, time: str) -> str:
+    """The words of a date with another time in their place; empty if they do not suit it."""
+    day = _DAY.fullmatch(bare_text(time))
     if day:
         number = next(value for value in day.groupdict().values() if value)
-        words = _with_day(of_question, int(number))
-    return question.replace(of_question.words, words) if words else message
+        return _with_day(named, int(number))
+    month = _month_in(time)
+    if not month or any(map(str.isdigit, time)):
+        return time
+    found = _YEAR.search(named.words)
+    # "And in June?" after "in May 2025" is of that year
+    year = f"{found['joint'] or ''} {found['year']}" if found else ""
+    if month != time:
+        return f"{time}{year}"
+    before = _month_in(named.words)
+    if before:
+        return _DAY_OF_DATE.sub("", named.words.replace(before, month)).replace("  ", " ").strip()
+    return named.words.replace(found["year"], f"{month}{year}") if found else ""
+
+
+def _month_in(text: str) -> str:
+    """The month in a text, as it is written; empty without one."""
+    return next(filter(_is_month, _WORD.findall(text)), "")
 
 
 def _with_day(named: NamedPeriod, day: int) -> str:

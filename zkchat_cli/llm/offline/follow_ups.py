@@ -22,6 +22,7 @@ from zkchat_cli.llm.offline.property_values import change_value
 from zkchat_cli.llm.offline.request_slots import NUMBERS, bare_text, compile_filled
 from zkchat_cli.llm.offline.requests import parse_request
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
+from zkchat_cli.models.reports import RequestKind
 from zkchat_cli.text.patterns import lazy_pattern
 
 # Messages before a follow-up that are read
@@ -60,9 +61,9 @@ def resolve_request(message: str, earlier: Sequence[str]) -> NoteRequest:
     """The request of a message after these of the user."""
     before: NoteRequest | None = None
     questions = questions_of(earlier)
-    completed = [complete_question(text, questions[:i]) for i, text in enumerate(questions)]
+    completed = [whole_question(text, questions[:i]) for i, text in enumerate(questions)]
     typed_message = message
-    message = complete_question(message, questions)
+    message = whole_question(message, questions)
     for text, typed in list(zip(completed, questions, strict=True))[-MOST_EARLIER:]:
         # A question in full stands alone
         continued = _continue_request(text, before) if text == typed else None
@@ -74,6 +75,17 @@ def resolve_request(message: str, earlier: Sequence[str]) -> NoteRequest:
             before = before._replace(page=before.page + 1)
     continued = _continue_request(message, before) if message == typed_message else None
     return continued or parse_request(message)
+
+
+def whole_question(message: str, earlier: Sequence[str]) -> str:
+    """A message that only names a time as the question before it for that time; others as they
+    are. `earlier`: the messages before it, without small talk.
+    """
+    return complete_question(message, earlier, _kind_of)
+
+
+def _kind_of(message: str, earlier: Sequence[str]) -> RequestKind | None:
+    return resolve_request(message, earlier).kind
 
 
 def questions_of(messages: Sequence[str]) -> list[str]:

@@ -27,8 +27,7 @@ from zkchat_cli.llm.offline.asked_turn import (
 from zkchat_cli.llm.offline.comparisons import COMPARE
 from zkchat_cli.llm.offline.continuations import CONTINUATION
 from zkchat_cli.llm.offline.dated_answers import answer_about_day, day_calls
-from zkchat_cli.llm.offline.dated_follow_ups import complete_question
-from zkchat_cli.llm.offline.follow_ups import questions_of, resolve_request
+from zkchat_cli.llm.offline.follow_ups import questions_of, resolve_request, whole_question
 from zkchat_cli.llm.offline.heading_lists import answer_with_items, noun_of_list
 from zkchat_cli.llm.offline.main_request import main_request
 from zkchat_cli.llm.offline.note_kinds import needs_vault, with_kinds
@@ -146,7 +145,7 @@ def _with_whole_question(messages: tuple[PromptMessage, ...]) -> tuple[PromptMes
     if turn.position < 0 or turn.documents:
         return messages
     asked = main_request(turn.question)
-    whole = complete_question(asked, questions_of(user_messages(turn.before)))
+    whole = whole_question(asked, questions_of(user_messages(turn.before)))
     question = messages[turn.position].model_copy(update={"content": whole})
     return (*messages[: turn.position], question, *messages[turn.position + 1 :])
 
