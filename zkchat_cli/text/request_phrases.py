@@ -25,6 +25,8 @@ class RequestPhrases(NamedTuple):
     side_without_room: str
     properties_of: str
     items_of: str
+    no_column: str
+    other_columns: str
     note: str
     item: str
     text: str
@@ -60,6 +62,8 @@ REQUEST_PHRASES = {
         side_without_room="no room for passages in the context window.",
         properties_of="{notes}, with their properties:",
         items_of="The items of {name}:",
+        no_column="{name} has no column {missing}.",
+        other_columns="{name} has no column {missing}. Its columns: {columns}.",
         note="note",
         item="item",
         text="text",
@@ -94,6 +98,8 @@ REQUEST_PHRASES = {
         side_without_room="kein Platz für Stellen im Kontextfenster.",
         properties_of="{notes} mit ihren Eigenschaften:",
         items_of="Die Punkte von {name}:",
+        no_column="{name} hat keine Spalte {missing}.",
+        other_columns="{name} hat keine Spalte {missing}. Es hat: {columns}.",
         note="Notiz",
         item="Punkt",
         text="Text",
@@ -130,6 +136,8 @@ REQUEST_PHRASES = {
         side_without_room="plus de place pour des passages dans la fenêtre de contexte.",
         properties_of="{notes}, avec leurs propriétés :",
         items_of="Les éléments de {name} :",
+        no_column="{name} n'a pas de colonne {missing}.",
+        other_columns="{name} n'a pas de colonne {missing}. Ses colonnes : {columns}.",
         note="note",
         item="élément",
         text="texte",
@@ -167,6 +175,8 @@ REQUEST_PHRASES = {
         side_without_room="no hay sitio para pasajes en la ventana de contexto.",
         properties_of="{notes}, con sus propiedades:",
         items_of="Los elementos de {name}:",
+        no_column="{name} no tiene la columna {missing}.",
+        other_columns="{name} no tiene la columna {missing}. Sus columnas: {columns}.",
         note="nota",
         item="elemento",
         text="texto",
@@ -202,6 +212,8 @@ REQUEST_PHRASES = {
         side_without_room="sem espaço para trechos na janela de contexto.",
         properties_of="{notes}, com as suas propriedades:",
         items_of="Os itens de {name}:",
+        no_column="{name} não tem a coluna {missing}.",
+        other_columns="{name} não tem a coluna {missing}. As suas colunas: {columns}.",
         note="nota",
         item="item",
         text="texto",

@@ -135,7 +135,9 @@ TABLE = family(
     r"(?:as|als|en|comme|como|em|sous(?: la)? forme d['’ ]?(?:e|un)?|in form einer|in|dans)"
     r" ?(?:{the} ?)*{table}[:,]? (?P<scope>.+)",
     r"{table} ?: (?P<scope>.+)",
-    r"(?P<scope>[^,:]{1,60}?) in (?:{the} )*{table} (?:with|showing) (?P<columns>.+)",
+    r"(?:(?:{show}|{make}|put|setze?|mets|pon|ponha|coloque) )?(?P<scope>[^,:]{1,60}?)"
+    + _AS
+    + r" ?(?:{the} ?)*{table} (?:with|showing|mit|avec|con|com) (?P<columns>.+)",
     r"(?:{the} )*{table}"
     + _OF_IN_TABLES
     + r" (?P<scope>(?:\[\[|#|(?:{all}|my|our|meine[nrs]?|mes|mon|ma|mis?|meus|minhas?|unsere[nr]?)"

@@ -167,7 +167,7 @@ def answer_with_list(
         request = request._replace(folder="", about=request.folder)
     total = int(last.data.get("total", 0))
     if not total:
-        return _answer_without_notes(request, turn)
+        return answer_without_notes(request, turn)
     if request.kind == "count" and not describe_notes(request, phrases):
         notes = count_of_notes(total, request, phrases)
         return OfflineAnswer(f"{phrases.total_of.format(notes=notes)}\n", "answer")
@@ -207,7 +207,7 @@ def _line(request: NoteRequest, note: ListedNote, most: int) -> str:
     return "".join(f"{name}: {format_quotes([line])}" for line in short)
 
 
-def _answer_without_notes(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer:
+def answer_without_notes(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer:
     """That there is no such note, with those that are near in meaning."""
     if _is_by_date(request):
         phrases_of_period = PHRASES[language_for(turn.asked, turn.texts)]
