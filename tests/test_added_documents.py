@@ -114,7 +114,9 @@ def test_what_cannot_be_added_is_told(app: AppFixture, tmp_path: Path) -> None:
 
 def test_all_are_dropped_after_a_question(app: AppFixture) -> None:
     session = app.session()
-    assert slash_output("/drop", session) == "No document is added; /add FILE adds one."
+    assert (
+        slash_output("/drop", session) == "No document is added; /add FILE or /add NOTE adds one."
+    )
     slash_output("/add Compost", session)
     slash_output("/add Filters", session)
     asked = slash.run("/drop", session)

@@ -86,7 +86,7 @@ def test_figures_that_were_stored_without_zeros_are_whole_again() -> None:
             prompt_of(strategy="discard"),
             "No compaction: the strategy discard drops the oldest turns instead.",
         ),
-        (prompt_of(question="Why?"), "Counted with the model's own tokenizer."),
+        (prompt_of(question="Why?"), "Counted with a tokenizer, not estimated."),
         (
             estimated(prompt_of(question="Why?"), 1.25),
             "~ estimated, calibrated with the usage that the provider has reported so far (× 1.25)",
@@ -312,11 +312,11 @@ def compaction(**more: object) -> Compaction:
         (compaction(mode="truncated", messages_folded=1), "Dropped 1 message: "),
         (
             compaction(mode="none", messages_folded=0),
-            "Nothing to compact: there are no messages yet",
+            "Nothing to compact: there are no messages yet.",
         ),
         (
             compaction(mode="none", messages_folded=0, made_after="m", problem="slow"),
-            "Nothing to compact: slow",
+            "Nothing to compact: slow.",
         ),
         (
             compaction(mode="none", model_calls=1, made_after="m", problem="slow"),

@@ -178,11 +178,16 @@ class Runtime:
         known = (
             self.configured_window
             or self.model.window
-            or Window(self.settings.context.max_tokens, DEFAULT_WINDOW)
+            or Window(self.settings.context.max_tokens, self._default_source)
         )
         if self.rejected_window is None:
             return known
         return min(known, self.rejected_window, key=lambda window: window.tokens)
+
+    @property
+    def _default_source(self) -> str:
+        # The offline provider is no model with a window that could be known
+        return "default" if self.model.searches_itself else DEFAULT_WINDOW
 
     @property
     def budget(self) -> Budget:

@@ -26,6 +26,7 @@ MOST_ROWS = 10
 # Seconds after which Esc is that key alone, and not the beginning of an arrow
 ESCAPE_SECONDS = 0.1
 HELP = "type to filter, ↑ ↓ move, Enter chooses, Esc leaves"
+SHORT_HELP = "type, ↑ ↓, Enter, Esc"
 ELLIPSIS = "…"
 
 
@@ -76,7 +77,9 @@ def choose(
         layout=Layout(
             HSplit(
                 [
-                    Window(FormattedTextControl(_title(choice, bold)), height=1),
+                    Window(
+                        FormattedTextControl(lambda: _title(choice, application, bold)), height=1
+                    ),
                     Window(
                         BufferControl(buffer, input_processors=[BeforeInput("› ", style=bold)]),
                         height=1,
@@ -101,8 +104,13 @@ def choose(
             return None
 
 
-def _title(choice: ListQuestion, style: str) -> StyleAndTextTuples:
-    return [(style, sanitize_name(choice.title)), ("", f"  {HELP}")]
+def _title(
+    choice: ListQuestion, application: "Application[str | None]", style: str
+) -> StyleAndTextTuples:
+    title = sanitize_name(choice.title)
+    columns = application.output.get_size().columns
+    keys = HELP if get_cwidth(f"{title}  {HELP}") < columns else SHORT_HELP
+    return [(style, title), ("", f"  {keys}")]
 
 
 def _rows(

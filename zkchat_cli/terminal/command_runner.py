@@ -194,7 +194,7 @@ def _copy(text: str, screen: Screen) -> None:
             f"{size} could not be copied",
             "Neither the terminal nor the system has a clipboard; /export writes a file.",
         )
-    screen.print(f"  copied {size} ({' and '.join(targets)})", "dim")
+    screen.print(f"  copied {size} (through {' and '.join(targets)})", "dim")
 
 
 def _open_note(note: NoteToOpen, chat: ChatHost) -> None:

@@ -70,7 +70,7 @@ REQUEST_PHRASES = {
         nothing_before="There is nothing to continue: ask a question first.",
         that_is_all="That is all I found.",
         more="More from your notes:",
-        any_model="Any language model can: add {option}, or another (zkchat chat: /model).",
+        any_model="Any language model can: add {option}, or another (in the chat: /model).",
         cannot_write="I cannot write: I quote your notes and am no language model.",
         cannot_translate="I cannot translate: I quote your notes as they are.",
         cannot_change="I cannot change notes. A language model that calls tools can propose "
@@ -106,8 +106,7 @@ REQUEST_PHRASES = {
         nothing_before="Es gibt nichts fortzusetzen: Stelle zuerst eine Frage.",
         that_is_all="Das ist alles, was ich gefunden habe.",
         more="Mehr aus deinen Notizen:",
-        any_model="Jedes Sprachmodell kann das: mit {option} oder einem anderen (zkchat chat: "
-        "/model).",
+        any_model="Jedes Sprachmodell kann das: mit {option} oder einem anderen (im Chat: /model).",
         cannot_write="Ich kann nicht schreiben: Ich zitiere deine Notizen und bin kein "
         "Sprachmodell.",
         cannot_translate="Ich kann nicht übersetzen: Ich zitiere deine Notizen, wie sie sind.",
@@ -145,7 +144,7 @@ REQUEST_PHRASES = {
         that_is_all="C'est tout ce que j'ai trouvé.",
         more="Encore dans vos notes :",
         any_model="N'importe quel modèle de langage le peut : ajoutez {option}, ou un autre "
-        "(zkchat chat : /model).",
+        "(dans le chat : /model).",
         cannot_write="Je ne peux pas écrire : je cite vos notes et ne suis pas un modèle de "
         "langage.",
         cannot_translate="Je ne peux pas traduire : je cite vos notes telles qu'elles sont.",
@@ -183,8 +182,8 @@ REQUEST_PHRASES = {
         nothing_before="No hay nada que continuar: haz primero una pregunta.",
         that_is_all="Eso es todo lo que encontré.",
         more="Más de tus notas:",
-        any_model="Cualquier modelo de lenguaje puede: añade {option}, u otro (zkchat chat: "
-        "/model).",
+        any_model="Cualquier modelo de lenguaje puede: añade {option}, u otro "
+        "(en el chat: /model).",
         cannot_write="No puedo escribir: cito tus notas y no soy un modelo de lenguaje.",
         cannot_translate="No puedo traducir: cito tus notas tal como son.",
         cannot_change="No puedo cambiar notas. Un modelo de lenguaje que llama a herramientas "
@@ -220,8 +219,8 @@ REQUEST_PHRASES = {
         nothing_before="Não há nada para continuar: faça primeiro uma pergunta.",
         that_is_all="Isso é tudo o que encontrei.",
         more="Mais das suas notas:",
-        any_model="Qualquer modelo de linguagem pode: acrescente {option}, ou outro (zkchat chat: "
-        "/model).",
+        any_model="Qualquer modelo de linguagem pode: acrescente {option}, ou outro "
+        "(no chat: /model).",
         cannot_write="Não posso escrever: cito as suas notas e não sou um modelo de linguagem.",
         cannot_translate="Não posso traduzir: cito as suas notas como elas são.",
         cannot_change="Não posso alterar notas. Um modelo de linguagem que chama ferramentas pode "

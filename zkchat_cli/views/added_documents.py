@@ -18,7 +18,9 @@ def added_lines(session: "ZkChatSession") -> list[StyledLine]:
     added = AddedDocuments.of(names, session.vault, session.store)
     documents = added.read(lambda _: None)
     if not documents:
-        return [styled_line("No document is added; /add FILE adds one to each prompt.")]
+        return [
+            styled_line("No document is added; /add FILE or /add NOTE adds one to each prompt.")
+        ]
     title = styled_line("Added to each prompt (/drop takes one out):", "bold")
     return [title, *(_document_line(session, document) for document in documents)]
 

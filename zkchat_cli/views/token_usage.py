@@ -169,7 +169,7 @@ def _counting_text(usage: ContextUsage) -> str:
     is_calibrated = usage.calibration != 1 or (usage.tool_tokens and usage.tool_calibration != 1)
     if is_calibrated:
         return f"Counted, and {reported}."
-    return "Counted with the model's own tokenizer."
+    return "Counted with a tokenizer, not estimated."
 
 
 def _budget_warnings(usage: ContextUsage) -> Iterator[str]:

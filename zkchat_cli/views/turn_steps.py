@@ -173,7 +173,7 @@ def _nothing_to_compact(compaction: Compaction, failure: str, cost: str) -> str:
     elif compaction.problem and not compaction.model_calls:
         why = compaction.problem
         failure = ""
-    return f"Nothing to compact: {why}{failure}{cost}"
+    return f"Nothing to compact: {why}{failure}{cost}".rstrip(".") + "."
 
 
 def _actions(compaction: Compaction, *, with_method: bool) -> list[str]:

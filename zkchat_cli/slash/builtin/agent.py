@@ -29,7 +29,7 @@ def agent(session: ZkChatSession, argument: str) -> CommandResult:
     options = [ChoiceOption(name, name) for name in names]
     if active is not None:
         options.append(ChoiceOption(NO_AGENT, NO_AGENT, "no agent"))
-    title = f"Agent, now {active.name if active is not None else NO_AGENT}"
+    title = f"Agent (current: {active.name if active is not None else NO_AGENT})"
     note = [*_active_lines(session, is_switched=False)]
     choice = ListQuestion(title, options, lambda name: _switch(session, name), note)
     lines = [*note, _others_line(session)]

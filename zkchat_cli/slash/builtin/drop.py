@@ -23,7 +23,7 @@ def drop(session: ZkChatSession, argument: str) -> CommandResult:
     """
     documents = session.conversation.documents
     if not documents:
-        return CommandResult("No document is added; /add FILE adds one.")
+        return CommandResult("No document is added; /add FILE or /add NOTE adds one.")
     if argument in ("", YES):
         return _drop_all(session, documents, is_confirmed=argument == YES)
     name = _find_added(session, argument, documents)

@@ -9,8 +9,8 @@ from zkchat_cli.tools.base import Tool
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 NO_SERVERS = (
-    "No servers of tools are set. They are tables [mcp.servers.NAME] in your settings file; "
-    "`zkchat config path` names it."
+    "No MCP server is set up. Each one is a table [mcp.servers.NAME] in your settings file; "
+    "`zkchat config path` says where that is."
 )
 MAX_ADDRESS = 200
 MAX_DESCRIPTION = 80

@@ -21,13 +21,16 @@ def model(session: ZkChatSession, argument: str) -> CommandResult | str:
     offers = session.runtimes.list_models()
     current = session.runtime.model.name
     options = [
-        ChoiceOption(name, name, "the present one" if name == current else "")
+        ChoiceOption(name, name, "current" if name == current else "")
         for offer in offers
         for name in offer.names
     ]
     note = [styled_line(model_text(session.runtime)), *map(styled_line, _problems(offers))]
     choice = ListQuestion(
-        f"Model, now {current}", options, lambda name: CommandResult(_switch(session, name)), note
+        f"Model (current: {current})",
+        options,
+        lambda name: CommandResult(_switch(session, name)),
+        note,
     )
     return CommandResult(_describe(session, offers), choice=choice if options else None)
 
