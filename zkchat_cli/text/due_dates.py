@@ -6,6 +6,7 @@ from datetime import date, timedelta
 
 from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.dates import Period, find_period
+from zkchat_cli.text.month_names import is_month_name
 from zkchat_cli.text.patterns import lazy_pattern
 
 DAYS_OF_WEEK = 7
@@ -92,5 +93,6 @@ def _weekday(bare: str, today: date) -> Period | None:
 
 
 def _other_period(written: str, today: date) -> Period | None:
-    named = find_period(written, today)
+    # "Anniversaires de juin"
+    named = find_period(f"in {written}" if is_month_name(written) else written, today)
     return named.period if named is not None and not named.rest.strip() else None

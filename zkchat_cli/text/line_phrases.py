@@ -23,6 +23,9 @@ class LinePhrases(NamedTuple):
     one_value: str
     values: str
     timeline: str
+    dates: str
+    no_dates: str
+    birthdays: str
 
 
 LINE_PHRASES = {
@@ -38,6 +41,9 @@ LINE_PHRASES = {
         one_value="1 value, in {notes}:",
         values="{count} values, in {notes}:",
         timeline="{count} dated entries about {name}, in {notes}:",
+        dates="{name}: {count}, in {notes}.",
+        no_dates="{name}: none, of {count}.",
+        birthdays="Birthdays",
     ),
     GERMAN: LinePhrases(
         no_property="Keine dieser Notizen hat eine Eigenschaft {name}.",
@@ -51,6 +57,9 @@ LINE_PHRASES = {
         one_value="1 Wert, in {notes}:",
         values="{count} Werte, in {notes}:",
         timeline="{count} datierte Einträge zu {name}, in {notes}:",
+        dates="{name}: {count}, in {notes}.",
+        no_dates="{name}: keine, von {count}.",
+        birthdays="Geburtstage",
     ),
     FRENCH: LinePhrases(
         no_property="Aucune de ces notes n'a de propriété {name}.",
@@ -64,6 +73,9 @@ LINE_PHRASES = {
         one_value="1 valeur, dans {notes} :",
         values="{count} valeurs, dans {notes} :",
         timeline="{count} entrées datées sur {name}, dans {notes} :",
+        dates="{name} : {count}, dans {notes}.",
+        no_dates="{name} : aucun, sur {count}.",
+        birthdays="Anniversaires",
     ),
     SPANISH: LinePhrases(
         no_property="Ninguna de esas notas tiene la propiedad {name}.",
@@ -77,6 +89,9 @@ LINE_PHRASES = {
         one_value="1 valor, en {notes}:",
         values="{count} valores, en {notes}:",
         timeline="{count} entradas con fecha sobre {name}, en {notes}:",
+        dates="{name}: {count}, en {notes}.",
+        no_dates="{name}: ninguno, de {count}.",
+        birthdays="Cumpleaños",
     ),
     PORTUGUESE: LinePhrases(
         no_property="Nenhuma dessas notas tem a propriedade {name}.",
@@ -90,6 +105,9 @@ LINE_PHRASES = {
         one_value="1 valor, em {notes}:",
         values="{count} valores, em {notes}:",
         timeline="{count} entradas datadas sobre {name}, em {notes}:",
+        dates="{name}: {count}, em {notes}.",
+        no_dates="{name}: nenhum, de {count}.",
+        birthdays="Aniversários",
     ),
 }
 """The phrases by language."""

@@ -4,6 +4,7 @@ from functools import cache
 
 from zkchat_cli.text.case_folder import fold
 
+SHORTEST_NAME = 4
 # A line for each month, from January: short names, and the forms that dates have them in
 _MONTHS = (
     (
@@ -92,3 +93,10 @@ def month_numbers() -> dict[str, int]:
 def weekday_names() -> frozenset[str]:
     """The names of weekdays, also as they are shortened."""
     return frozenset(_WEEKDAYS.split())
+
+
+def is_month_name(text: str) -> bool:
+    """Whether a text is the whole name of a month; "out" may be another word."""
+    folded = fold(text)
+    is_whole = len(folded) >= SHORTEST_NAME or folded in ("may", "mai")
+    return is_whole and folded in month_numbers()

@@ -1,11 +1,14 @@
 """The lines of notes that are listed instead of notes: tasks, broken links and amounts."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tools.base import ToolOutput
 from zkchat_cli.vault.catalog import NoteSelection
 from zkchat_cli.vault.index.values import NoteEntry
@@ -13,6 +16,7 @@ from zkchat_cli.vault.line_dates import period_of_line, written_period
 from zkchat_cli.vault.note_amounts import NoteAmount, find_amounts, read_query
 from zkchat_cli.vault.note_tasks import NoteTask, correct_words, find_tasks, has_words
 from zkchat_cli.vault.note_timeline import DatedLines, find_dated_lines
+from zkchat_cli.vault.property_dates import PropertyDate, find_property_dates
 from zkchat_cli.vault.vault import Vault
 
 # Sums are rounded, so that 0.1 and 0.2 are 0.3
@@ -20,6 +24,7 @@ MOST_DECIMALS = 6
 DUE_TASKS = "due tasks"
 BROKEN_LINKS = "broken links"
 TIMELINE = "timeline"
+DATES = "dates of "
 AMOUNTS = "amounts of "
 # Only the lines with the highest or lowest of them
 HIGHEST = "highest of "
@@ -31,6 +36,10 @@ TASKS = {
     DUE_TASKS: ("open",),
 }
 """The states of the tasks that are listed by each name."""
+
+
+LONGEST_MONTH = timedelta(days=31)
+_WRITTEN_YEAR = lazy_pattern(r"\d{4}|(?:last|this|next) year")
 
 
 class LineRequest(NamedTuple):
@@ -76,17 +85,20 @@ class FoundTasks(NamedTuple):
 
 def lists_lines(show: str) -> bool:
     """Whether lines are wanted instead of notes."""
-    return show in (*TASKS, BROKEN_LINKS, TIMELINE) or show.startswith((AMOUNTS, HIGHEST, LOWEST))
+    is_named = show.startswith((AMOUNTS, HIGHEST, LOWEST, DATES))
+    return show in (*TASKS, BROKEN_LINKS, TIMELINE) or is_named
 
 
 def list_lines(vault: Vault, selection: NoteSelection, wanted: LineRequest) -> ToolOutput:
     """The wanted lines of the selected notes. Raises UsageError for what is no date."""
     show, about, since, until, begin, limit = wanted
+    if show == TIMELINE:
+        return list_dated_lines(vault, selection, wanted)
+    if show.startswith(DATES):
+        return list_property_dates(vault, selection, wanted)
     notes = vault.catalog.list_notes(selection)
     if show == BROKEN_LINKS:
         return list_broken_links(vault, notes, begin, limit)
-    if show == TIMELINE:
-        return list_dated_lines(vault, selection, wanted)
     if show.startswith((AMOUNTS, HIGHEST, LOWEST)):
         period = vault.catalog.read_period(selection.since, selection.until)
         if period is None:
@@ -200,6 +212,49 @@ def list_dated_lines(vault: Vault, selection: NoteSelection, wanted: LineRequest
         note=describe_rest(wanted.begin, len(chunks), len(found)),
         outcome=f"{len(chunks)} of {plural(len(found), 'dated line')}",
     )
+
+
+def list_property_dates(vault: Vault, selection: NoteSelection, wanted: LineRequest) -> ToolOutput:
+    """The lines with dates of a property, `dates of birthday | born`, from the first day of the
+    wanted time on. A time without a year is of any year.
+    """
+    names = [fold(name.strip()) for name in wanted.show.removeprefix(DATES).split("|")]
+    period = vault.catalog.due_period(wanted.since, wanted.until)
+    dated: list[tuple[str, PropertyDate]] = []
+    for note in vault.catalog.list_notes(selection._replace(since="", until="")):
+        text = vault.reader.read_if_there(note.path) or ""
+        dated += [(note.path, each) for each in find_property_dates(text, note.title, names)]
+    found = dated
+    if period is not None:
+        found = _dates_of_time(dated, period, any_year=not _WRITTEN_YEAR.search(wanted.since))
+    first = period.first if period else date.min
+    found.sort(key=lambda each: (*each[1].place_after(first), each[0]))
+    shown = found[wanted.begin :][: wanted.limit]
+    chunks: list[ContentChunk] = []
+    for path, each in shown:
+        chunks += vault.reader.chunks(path, each.line, each.line)[:1]
+    return ToolOutput(
+        chunks=tuple(chunks),
+        data={
+            "total": len(found),
+            "notes": len({path for path, _ in found}),
+            "dated": len(dated),
+        },
+        note=describe_rest(wanted.begin, len(chunks), len(found)),
+        outcome=f"{len(chunks)} of {plural(len(found), 'date')}",
+    )
+
+
+def _dates_of_time(
+    dated: Iterable[tuple[str, PropertyDate]], period: Period, *, any_year: bool
+) -> list[tuple[str, PropertyDate]]:
+    """The dates of a time; of a month without any, also those of other years, as birthdays are."""
+    dated = list(dated)
+    found = [each for each in dated if each[1].is_in(period, any_year=any_year)]
+    is_short = period.last - period.first < LONGEST_MONTH
+    if not found and is_short:
+        return [each for each in dated if each[1].is_in(period, any_year=True)]
+    return found
 
 
 def _is_in(lines: DatedLines, period: Period) -> bool:

@@ -8,13 +8,11 @@ from zkchat_cli.llm.offline.note_scope import PUNCTUATION, read_dates
 from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.models.reports import RequestKind
 from zkchat_cli.text.dates import NamedPeriod
-from zkchat_cli.text.month_names import month_numbers
+from zkchat_cli.text.month_names import is_month_name
 from zkchat_cli.text.patterns import lazy_pattern
 
 # Messages before a follow-up that may be follow-ups themselves
 MOST_CHAINED = 6
-# "Out" is no month
-SHORTEST_MONTH = 4
 # Other requests are narrowed to a time as such
 LOOK_UPS = ("lookup", "definition", "when", "how_to")
 KindOfRequest = Callable[[str, Sequence[str]], RequestKind | None]
@@ -62,13 +60,7 @@ def complete_question(message: str, earlier: Sequence[str], kind_of: KindOfReque
 
 def _names_time(text: str) -> bool:
     """Whether a text is nothing but a time: a day of a month, a month, or another date."""
-    return bool(_DAY.fullmatch(bare_text(text))) or _is_month(text) or _is_date(text)
-
-
-def _is_month(text: str) -> bool:
-    bare = bare_text(text)
-    is_name = len(bare) >= SHORTEST_MONTH or bare in ("may", "mai")
-    return is_name and bare in month_numbers()
+    return bool(_DAY.fullmatch(bare_text(text))) or is_month_name(text) or _is_date(text)
 
 
 def _is_date(text: str) -> bool:
@@ -98,7 +90,7 @@ def _with_time(named: NamedPeriod, time: str) -> str:
 
 def _month_in(text: str) -> str:
     """The month in a text, as it is written; empty without one."""
-    return next(filter(_is_month, _WORD.findall(text)), "")
+    return next(filter(is_month_name, _WORD.findall(text)), "")
 
 
 def _with_day(named: NamedPeriod, day: int) -> str:

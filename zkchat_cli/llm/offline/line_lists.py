@@ -1,6 +1,6 @@
 """Answers to requests for what is listed instead of notes: tasks, broken links, tags, folders."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -8,19 +8,23 @@ from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quot
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.note_descriptions import DUE_TASKS, describe_notes, list_arguments
 from zkchat_cli.llm.offline.note_request import NoteRequest
+from zkchat_cli.llm.offline.property_names import same_names
 from zkchat_cli.llm.offline.quotes import QuoteSource, find_quotes
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, plain_name
+from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.text import words
 from zkchat_cli.text.line_phrases import line_phrases
 from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
 
 BROKEN_LINKS = "broken links"
 TIMELINE = "timeline"
+DATES = "dates"
 TASKS = ("open tasks", "done tasks", DUE_TASKS)
 # Tasks and links in an answer, and tags or folders
 MOST_TASKS = 8
 MOST_NAMES = 20
 MOST_ENTRIES = 10
+BIRTHDAY = "birthday"
 # Fewer are no timeline
 FEWEST_ENTRIES = 2
 
@@ -28,20 +32,29 @@ FEWEST_ENTRIES = 2
 def next_line_calls(
     request: NoteRequest, lists: Sequence[FinishedCall], page: int
 ) -> list[WantedCall]:
-    """The list of tags, folders or tasks; tasks of what is no folder are those about it."""
-    if request.what == BROKEN_LINKS and not lists:
-        shown = {"show": BROKEN_LINKS, "limit": MOST_TASKS, "offset": page * MOST_TASKS}
-        return [WantedCall(LIST_TOOL, list_arguments(request) | shown)]
-    if request.what == TIMELINE and not lists:
-        shown = {"show": TIMELINE, "limit": MOST_ENTRIES, "offset": page * MOST_ENTRIES}
-        return [WantedCall(LIST_TOOL, list_arguments(request) | shown)]
+    """The list of the lines or names; tasks of what is no folder are those about it."""
     if request.what not in TASKS:
-        return [] if lists else [WantedCall(LIST_TOOL, {"show": request.what})]
+        return [] if lists else [WantedCall(LIST_TOOL, _line_arguments(request, page))]
     if not lists:
         return [WantedCall(LIST_TOOL, _task_arguments(request, page))]
     if lists[-1].error and request.is_guess and len(lists) == 1:
         return [WantedCall(LIST_TOOL, _task_arguments(_folder_as_name(request), page))]
     return []
+
+
+def _line_arguments(request: NoteRequest, page: int) -> dict[str, Any]:
+    """The arguments of the list tool for what is no task."""
+    match request.what:
+        case "broken links":
+            show, most = BROKEN_LINKS, MOST_TASKS
+        case "timeline":
+            show, most = TIMELINE, MOST_ENTRIES
+        case "dates":
+            names = " | ".join(_names_of_dates(request.dated))
+            show, most = f"dates of {names}", MOST_ENTRIES
+        case _:
+            return {"show": request.what}
+    return list_arguments(request) | {"show": show, "limit": most, "offset": page * most}
 
 
 def answer_with_lines(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer | None:
@@ -53,6 +66,8 @@ def answer_with_lines(request: NoteRequest, turn: AskedTurn, page: int) -> Offli
         return _answer_with_broken_links(turn, page)
     if request.what == TIMELINE:
         return _answer_with_timeline(request, turn, page)
+    if request.what == DATES:
+        return _answer_with_dates(request, turn, page)
     return _answer_with_names(request.what, turn.calls_of(LIST_TOOL)[-1], phrases)
 
 
@@ -164,10 +179,45 @@ def _answer_with_timeline(request: NoteRequest, turn: AskedTurn, page: int) -> O
     )
     days = listed.data.get("days", ())
     lines = [_dated_line(each, day) for each, day in zip(listed.excerpts, days, strict=False)]
-    left = total - page * MOST_ENTRIES - len(lines)
-    more = phrases.and_more_asked.format(count=phrases.number(left))
-    rest = f"\n{more}\n" if left > 0 else ""
+    rest = _rest_of_entries(total - page * MOST_ENTRIES - len(lines), phrases)
     return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")
+
+
+def _rest_of_entries(left: int, phrases: NotePhrases) -> str:
+    """That there are more entries; empty if there are none."""
+    more = phrases.and_more_asked.format(count=phrases.number(left))
+    return f"\n{more}\n" if left > 0 else ""
+
+
+def _answer_with_dates(request: NoteRequest, turn: AskedTurn, page: int) -> OfflineAnswer | None:
+    """The lines with the dates of a property, in the order of the year; None without any."""
+    listed = turn.calls_of(LIST_TOOL)[-1]
+    dated = int(listed.data.get("dated", 0))
+    total = int(listed.data.get("total", 0))
+    # "Cakes in May" may ask for something else
+    is_certain = bool(dated) and request.dated == BIRTHDAY
+    if listed.error or not (total or is_certain):
+        return None
+    phrases = note_phrases(turn.asked, turn.texts)
+    of_lines = line_phrases(turn.asked, turn.texts)
+    name = of_lines.birthdays if request.dated == BIRTHDAY else plain_name(request.dated)
+    if request.dates:
+        name = f"{name}, {plain_name(request.dates)}"
+    if not total:
+        said = of_lines.no_dates.format(name=name, count=phrases.number(dated))
+        return OfflineAnswer(f"{said}\n", "nothing")
+    notes = phrases.notes(int(listed.data.get("notes", 0)))
+    head = of_lines.dates.format(name=name, count=phrases.number(total), notes=notes)
+    lines = "".join(_dated_line(each, "") for each in listed.excerpts)
+    rest = _rest_of_entries(total - page * MOST_ENTRIES - len(listed.excerpts), phrases)
+    return OfflineAnswer(f"{head}\n\n{lines}{rest}", "answer")
+
+
+def _names_of_dates(written: str) -> Iterable[str]:
+    """The names of a property with dates, and those of lists of them."""
+    singular = bare_text(written).removesuffix("s")
+    names = dict.fromkeys((bare_text(written), singular, *same_names(singular)))
+    return (f"{name}{end}" for name in names for end in ("", "s", "e"))
 
 
 def _answer_with_names(what: str, call: FinishedCall, phrases: NotePhrases) -> OfflineAnswer:

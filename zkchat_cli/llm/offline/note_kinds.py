@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.llm.offline.amount_units import is_activity, is_money
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
+from zkchat_cli.llm.offline.line_lists import DATES
 from zkchat_cli.llm.offline.note_descriptions import list_arguments
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.note_states import (
@@ -143,7 +144,22 @@ def _without_kind(request: NoteRequest, subject: str) -> NoteRequest | None:
     if request.measure == "sum" and is_money(request.amount) and request.noun:
         # "total cost of tapwise"
         return request._replace(noun="", about=request.noun, item=request.noun, amount="€")
+    if request.kind == "list" and _is_of_time_only(request):
+        # "Renewals in June" may be dates of a property
+        return request._replace(noun="", what=DATES, dated=request.noun)
     return request if subject else None
+
+
+def _is_of_time_only(request: NoteRequest) -> bool:
+    """Whether a request says nothing of its noun but a time."""
+    has_more = request.state or request.lacks or request.companion or request.maker or request.pick
+    keys = list_arguments(request).keys()
+    return (
+        bool(request.noun)
+        and "since" in keys
+        and keys <= {"since", "until", "order"}
+        and not has_more
+    )
 
 
 def _survey_names(request: NoteRequest, kind: NoteKind | None, turn: AskedTurn) -> _Survey:

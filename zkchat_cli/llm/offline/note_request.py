@@ -57,6 +57,8 @@ class NoteRequest(NamedTuple):
     measure: str = ""
     amount: str = ""
     activity: str = ""
+    # The property with the wanted dates: "birthday"
+    dated: str = ""
     # What was paid for: a line of the amounts has it, or a name above it
     item: str = ""
     unlinked: str = ""

@@ -11,7 +11,7 @@ _SAME_NAMES = (
     "title titel titre titulo",
     "date datum fecha data day tag",
     "created creation erstellt cree creado criado",
-    "birthday birthdate birth dateofbirth dob geburtstag geburtsdatum anniversaire naissance"
+    "birthday birthdate birth born dateofbirth dob geburtstag geburtsdatum anniversaire naissance"
     " datedenaissance cumpleanos nacimiento fechadenacimiento aniversario nascimento"
     " datadenascimento",
     "author authors writer autor autorin autoren auteur auteurs autrice autora autores",

@@ -93,6 +93,16 @@ NUMBERS = {
 }
 
 
+# What only points to something else
+PRONOUN = lazy_pattern(
+    r"it|its|this|that|these|those|them|they|he|she|him|her|there|here|you|we|i|both|one|so|up"
+    r"|(?:(?:the|der|die|das) )?(?:other|first|second|third|last|latter|former)(?: one)?"
+    r"|(?:the )?difference|das|es|er|sie"
+    r"|dies|ihn|davon|damit|cela|ca|il|elle|eux|eso|esto|ello|ella|isso|isto|ele|ela"
+    r"|wrong|new|next|up|happening|going on|left|missing"
+)
+
+
 class RequestPattern(NamedTuple):
     """A pattern for a whole message, without its polite frame. Its groups are fields of the
     request; `scope` is read as a restriction to notes ("about bees", "with #book in Projects").

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from zkchat_cli.llm.offline import (
     amount_patterns,
+    date_patterns,
     extreme_patterns,
     kind_patterns,
     link_patterns,
@@ -22,6 +23,7 @@ from zkchat_cli.llm.offline import (
     version_patterns,
 )
 from zkchat_cli.llm.offline.amount_units import complete_amount
+from zkchat_cli.llm.offline.choices import read_choice
 from zkchat_cli.llm.offline.clauses import read_clause, suits_noun
 from zkchat_cli.llm.offline.compared_aspects import read_aspect
 from zkchat_cli.llm.offline.list_orders import take_order
@@ -45,9 +47,9 @@ from zkchat_cli.llm.offline.note_states import DONE
 from zkchat_cli.llm.offline.one_note import is_for_one
 from zkchat_cli.llm.offline.request_slots import (
     NUMBERS,
+    PRONOUN,
     RequestPattern,
     bare_text,
-    compile_filled,
     trigger_words,
 )
 from zkchat_cli.llm.offline.typos import COMMON_WORDS, correct_frame
@@ -70,6 +72,8 @@ FAMILIES = (
     kind_patterns.OVERDUE,
     *task_patterns.TO_DO,
     timeline_patterns.TIMELINE,
+    date_patterns.BIRTHDAYS,
+    date_patterns.ALL_BIRTHDAYS,
     kind_patterns.LATEST,
     kind_patterns.ATTENDED,
     kind_patterns.LATEST_ASKED,
@@ -121,7 +125,7 @@ def parse_request(message: str) -> NoteRequest:
     if found is None:
         corrected = correct_frame(written)
         found = _match_frames(corrected) if corrected != written else None
-    return found or _read_choice(written) or as_look_up(text)
+    return found or read_choice(written) or as_look_up(text)
 
 
 def _match_sorted(text: str) -> NoteRequest | None:
@@ -141,28 +145,6 @@ def _match_sorted(text: str) -> NoteRequest | None:
 def as_look_up(message: str) -> NoteRequest:
     """A message as a question, without the words of an instruction."""
     return NoteRequest(about=without_instruction(" ".join(message.split())))
-
-
-def _read_choice(text: str) -> NoteRequest | None:
-    """A question that only names two things, "tea or coffee?", as a comparison."""
-    bare = bare_text(text)
-    choice = _CHOICE.fullmatch(bare) if _HINT_OF_CHOICE.search(bare) else None
-    if choice is None:
-        return None
-    groups = _written_groups(choice, text)
-    cleaned = [clean_subject(groups[name]) for name in ("left", "right")]
-    # "thé" is a word of its own, "the" is not
-    if any(
-        _PRONOUN.fullmatch(bare_text(each))
-        or each.lower() in COMMON_WORDS
-        or bare_text(each) in _WORDS_OF_IDIOMS
-        for each in cleaned
-    ):
-        return None
-    left, right = cleaned
-    # "o" is an article in Portuguese: "chegou o pacote?", and without a mark it may be a subject
-    may_be_lookup = len(groups["joint"]) == 1 or not text.rstrip().endswith("?")
-    return NoteRequest("compare", left=left, right=right, may_be_lookup=may_be_lookup)
 
 
 def _match_frames(text: str) -> NoteRequest | None:
@@ -225,7 +207,7 @@ def _read_fields(pattern: RequestPattern, groups: dict[str, str]) -> dict[str, o
 
 def _lacks_subject(pattern: RequestPattern, fields: Mapping[str, object]) -> bool:
     """Whether what a request is about is only a pronoun or a negation."""
-    if any(_PRONOUN.fullmatch(bare_text(str(fields.get(name, "")))) for name in _SUBJECTS):
+    if any(PRONOUN.fullmatch(bare_text(str(fields.get(name, "")))) for name in _SUBJECTS):
         return True
     # "Kannst du Tee" is no side
     if without_frame(left := str(fields.get("left", ""))) != left:
@@ -284,7 +266,7 @@ def _suits_groups(fields: Mapping[str, object], groups: Mapping[str, str]) -> bo
     not long.
     """
     about = str(fields.get("about", ""))
-    if "due" in groups and not is_due_date(groups["due"]):
+    if "due" in groups and not is_due_date(str(fields["dates"])):
         return False
     if ("dates" in groups or "when" in groups) and "dates" not in fields:
         return False
@@ -355,16 +337,10 @@ _READ_ELSEWHERE = (
     *("scope", "dates", "when", "without", "clause", "tasks", "listed", "far", "due", "asked"),
     "verb",
     "item",
+    "dated",
 )
-_PROVED = ("noun", "scope", "left", "item")
+_PROVED = ("noun", "scope", "left", "item", "due", "dated")
 _SUBJECTS = ("about", "note", "other", "left", "right")
-_PRONOUN = lazy_pattern(
-    r"it|its|this|that|these|those|them|they|he|she|him|her|there|here|you|we|i|both|one|so|up"
-    r"|(?:(?:the|der|die|das) )?(?:other|first|second|third|last|latter|former)(?: one)?"
-    r"|(?:the )?difference|das|es|er|sie"
-    r"|dies|ihn|davon|damit|cela|ca|il|elle|eux|eso|esto|ello|ella|isso|isto|ele|ela"
-    r"|wrong|new|next|up|happening|going on|left|missing"
-)
 # "what was not approved?" asks for no definition
 _NEGATION = lazy_pattern(r"(?:not|never|nicht|nie|pas|no|nunca|nao) ")
 # "How many pages does Dune have?"
@@ -385,16 +361,3 @@ _KINDS_OF_NAMES = {
 def _read_number(text: str) -> int:
     bare = bare_text(text)
     return int(bare) if bare.isdigit() else NUMBERS[bare]
-
-
-_HINT_OF_CHOICE = lazy_pattern(r" (?:or|oder|ou|o|u) ")
-_CHOICE = compile_filled(
-    r"¿?(?P<left>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) (?P<joint>or|oder|ou)"
-    r" (?P<right>(?:{the} )?[^\s,?]+(?: [^\s,?]+)?) ?\?+"
-    r"|¿?(?P<left2>(?:{the} )?[^\s,?]+) (?P<joint2>[ou]) (?P<right2>(?:{the} )?[^\s,?]+) ?\?+"
-    r"|(?P<left3>[^\s,?#]+) (?P<joint3>or|oder|ou|o) (?P<right3>[^\s,?#]+)"
-)
-_WORDS_OF_IDIOMS = frozenset(
-    "sooner later more less mehr weniger fruher spater tot tard plus moins tarde temprano mas menos"
-    " mais cedo".split()
-)
