@@ -5,21 +5,10 @@ Commands are listed by the first line of their file's docstring and imported whe
 `--help` costs little more than importing Typer.
 """
 
-import errno
-import gc
-import json
-import logging
-import os
-import shlex
+# ruff: noqa: E402
+
 import signal
-import sys
 import threading
-import traceback
-from collections.abc import Iterable
-from contextlib import suppress
-from difflib import get_close_matches
-from itertools import takewhile
-from typing import Any
 
 _handles_sigint = (
     signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -29,20 +18,34 @@ _handles_sigint = (
 if _handles_sigint:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-import typer  # noqa: E402
+import errno
+import gc
+import json
+import logging
+import os
+import shlex
+import sys
+import traceback
+from collections.abc import Iterable
+from contextlib import suppress
+from difflib import get_close_matches
+from itertools import takewhile
+from typing import Any
 
-from zkchat_cli import __version__  # noqa: E402
-from zkchat_cli.cli import typer_adapter  # noqa: E402
-from zkchat_cli.cli.argument_order import (  # noqa: E402
+import typer
+
+from zkchat_cli import __version__
+from zkchat_cli.cli import typer_adapter
+from zkchat_cli.cli.argument_order import (
     GLOBAL_OPTIONS,
     ROOT_OPTIONS,
     split_arguments,
     with_command,
 )
-from zkchat_cli.cli.commands import COMMANDS  # noqa: E402
-from zkchat_cli.cli.environment import environment_warnings  # noqa: E402
-from zkchat_cli.cli.failure import CommandFailed  # noqa: E402
-from zkchat_cli.errors import UsageError, ZkchatError, reason  # noqa: E402
+from zkchat_cli.cli.commands import COMMANDS
+from zkchat_cli.cli.environment import environment_warnings
+from zkchat_cli.cli.failure import CommandFailed
+from zkchat_cli.errors import UsageError, ZkchatError, reason
 
 if _handles_sigint:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -263,7 +263,9 @@ def _runs(encoded: Sequence[Sequence[int]]) -> list[list[int]]:
 def _open_session(model: Path) -> Any:
     """Open a model. Raises the errors of onnxruntime, which are many."""
     os.environ.update(NO_TELEMETRY)
-    # Deferred: it takes 0.2 s, which only search by meaning should pay
+    # Deferred: it takes 0.2 s, which only search by meaning should pay. Where onnxruntime imports
+    # numpy itself, Ctrl-C is lost and looks like a damaged model
+    import numpy  # noqa: F401
     import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 
     options = onnxruntime.SessionOptions()
