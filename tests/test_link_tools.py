@@ -258,7 +258,7 @@ def test_notes_with_a_tag_or_one_nested_in_it(notes: Vault, tag: str, paths: lis
 def test_an_unknown_folder_or_tag_is_answered_with_the_nearest(notes: Vault) -> None:
     assert (
         mistake(notes, "list_zk_documents", folder="Dairy")
-        == "no note has the folder Dairy. There are: Diary"
+        == "no note has the folder Dairy. Nearest: Diary"
     )
     assert (
         mistake(notes, "list_zk_documents", folder="½")
@@ -266,7 +266,7 @@ def test_an_unknown_folder_or_tag_is_answered_with_the_nearest(notes: Vault) -> 
     )
     assert (
         mistake(notes, "list_zk_documents", tag="projects")
-        == "no note has the tag projects. There are: project, project/roof"
+        == "no note has the tag projects. Nearest: project, project/roof"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.errors import ConversationExists, StoreError
-from zkchat_cli.models.conversations import Conversation, ConversationOverview
+from zkchat_cli.models.conversations import ConversationOverview
 from zkchat_cli.store import rows
 from zkchat_cli.store.codec import checksum
 from zkchat_cli.text.truncate import truncate
@@ -47,7 +47,7 @@ def taken_id(conversation_id: str) -> ConversationExists:
     )
 
 
-Recent = Callable[[], Sequence[Conversation]]
+Recent = Callable[[], Sequence[ConversationOverview]]
 """Reads the conversations that a hint lists: the `MOST_LISTED` most recent ones."""
 
 
@@ -70,30 +70,32 @@ def choose(prefix: str, found: Sequence[ConversationOverview], recent: Recent) -
     return only.id
 
 
-def unknown_conversation(conversation_id: str, recent: Sequence[Conversation]) -> StoreError:
+def unknown_conversation(
+    conversation_id: str, recent: Sequence[ConversationOverview]
+) -> StoreError:
     """The error for an id that is not stored."""
     return StoreError(f"there is no conversation {conversation_id}", recent_hint(recent))
 
 
-def no_conversation_yet(vault: str | None, recent: Sequence[Conversation]) -> StoreError:
+def no_conversation_yet(vault: str | None, recent: Sequence[ConversationOverview]) -> StoreError:
     """The error if the vault has no conversation that could be the most recent one."""
     where = f" with {vault}" if vault else ""
     hint = f'Start one: zkchat ask "…", or name one by its id. {recent_hint(recent)}'
     return StoreError(f"there is no conversation{where} yet", hint)
 
 
-def recent_hint(recent: Sequence[Conversation]) -> str:
+def recent_hint(recent: Sequence[ConversationOverview]) -> str:
     """A hint that lists these conversations."""
     return f"The most recent ones: {_format_list(recent)}" if recent else "The store is empty."
 
 
-def _format_list(conversations: Sequence[Conversation]) -> str:
+def _format_list(conversations: Sequence[ConversationOverview]) -> str:
     listed = ", ".join(_describe(each) for each in conversations[:MOST_LISTED])
     others = len(conversations) - MOST_LISTED
     return f"{listed} and {others} more" if others > 0 else listed
 
 
-def _describe(conversation: Conversation) -> str:
-    title = truncate(conversation.title or "untitled", _TITLE_IN_HINT)
+def _describe(conversation: ConversationOverview) -> str:
+    title = truncate(conversation.title or conversation.first_line or "untitled", _TITLE_IN_HINT)
     date = conversation.updated_at[:10]
     return f"{conversation.id} ({title}, {date})"

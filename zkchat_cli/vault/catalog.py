@@ -251,9 +251,11 @@ def _has_nested(tag: str, known: Iterable[str]) -> bool:
 def _unknown_name(kind: str, name: str, known: list[str]) -> VaultError:
     """The error about a folder or tag that no note has, with those that it may mean."""
     compared = name[:LONGEST_COMPARED]
-    near = difflib.get_close_matches(compared, known, MOST_SIMILAR, LEAST_SIMILARITY) or known
+    near = difflib.get_close_matches(compared, known, MOST_SIMILAR, LEAST_SIMILARITY)
     hint = "No note has any."
-    if near:
-        more = ", …" if len(near) > MOST_NAMED else ""
-        hint = f"There are: {', '.join(near[:MOST_NAMED])}{more}"
+    if known:
+        label = "Nearest" if near else "There are"
+        listed = near or known
+        more = ", …" if len(listed) > MOST_NAMED else ""
+        hint = f"{label}: {', '.join(listed[:MOST_NAMED])}{more}"
     return VaultError(f"no note has the {kind} {filesystem.short_path(name)}", hint)
