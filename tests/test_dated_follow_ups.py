@@ -86,18 +86,37 @@ def test_only_note_of_a_day_is_told_with_its_lines(app: AppFixture) -> None:
     assert "- 2026-12-24: “baked a pie” [1]\n" in said
 
 
-def test_look_up_is_asked_again_for_one_time_after_the_other(app: AppFixture, vault: Path) -> None:
+def test_look_up_is_asked_again_for_one_month_after_the_other(app: AppFixture, vault: Path) -> None:
     write_notes(
         vault,
         {
             "2026-06-02.md": "- Ada mended the roof\n",
             "2026-07-02.md": "- Ada mended the door\n",
+            "2026-08-02.md": "- picked apples\n",
         },
     )
     session = app.session()
     said = [
         report_of(session.send(message)).answer
-        for message in ("what did Ada mend?", "and in June 2026?", "and July?")
+        for message in ("what did Ada mend?", "and in June 2026?", "and July?", "and in August?")
     ]
     assert said[1] == "From your notes:\n\n“Ada mended the roof” [2]\n"
     assert said[2] == "From your notes:\n\n“Ada mended the door” [1]\n"
+    assert said[3].startswith("No clear answer in your notes of 2026-08. They say:\n\n“picked")
+
+
+@pytest.mark.parametrize(
+    ("question", "follow_up", "said"),
+    [
+        ("wer pflückte Äpfel?", "und im Juni 2026?", "Keine deiner Notizen ist aus dieser Zeit."),
+        ("qui a cueilli des pommes ?", "et en juin 2026 ?", "Aucune de vos notes ne date"),
+        ("¿quién recogió las manzanas?", "¿y en junio de 2026?", "Ninguna de tus notas es"),
+        ("quem colheu as maçãs?", "e em junho de 2026?", "Nenhuma das suas notas é"),
+    ],
+)
+def test_month_without_notes_is_told(
+    app: AppFixture, question: str, follow_up: str, said: str
+) -> None:
+    session = app.session()
+    report_of(session.send(question))
+    assert report_of(session.send(follow_up)).answer.startswith(said)

@@ -90,6 +90,7 @@ class AnswerPhrases(NamedTuple):
     nothing_found: str
     nothing_in_period: str
     unclear_on_day: str
+    unclear_in_month: str
     no_room: str
     search_failed: str
     steps_from: str
@@ -110,6 +111,7 @@ class AnswerPhrases(NamedTuple):
             self.nothing_found,
             self.nothing_in_period,
             self.unclear_on_day,
+            self.unclear_in_month,
         )
 
 
@@ -131,6 +133,7 @@ PHRASES = {
         nothing_found="I found nothing about this in your notes.",
         nothing_in_period="None of your notes is from that time.",
         unclear_on_day="No clear answer in your notes of {day}. They say:",
+        unclear_in_month="No clear answer in your notes of {day}. They say:",
         no_room="There was no room in the context window for passages of your notes. Raise "
         "context.max_tokens, or ask in a new conversation.",
         search_failed="Your notes could not be searched: {why}",
@@ -152,6 +155,7 @@ PHRASES = {
         nothing_found="Dazu habe ich in deinen Notizen nichts gefunden.",
         nothing_in_period="Keine deiner Notizen ist aus dieser Zeit.",
         unclear_on_day="Keine klare Antwort in deinen Notizen vom {day}. Dort steht:",
+        unclear_in_month="Keine klare Antwort in deinen Notizen von {day}. Dort steht:",
         no_room="Im Kontextfenster war kein Platz für Stellen aus deinen Notizen. Erhöhe "
         "context.max_tokens, oder frage in einem neuen Gespräch.",
         search_failed="Deine Notizen konnten nicht durchsucht werden: {why}",
@@ -173,6 +177,7 @@ PHRASES = {
         nothing_found="Je n'ai rien trouvé à ce sujet dans vos notes.",
         nothing_in_period="Aucune de vos notes ne date de cette période.",
         unclear_on_day="Pas de réponse claire dans vos notes du {day}. On y lit :",
+        unclear_in_month="Pas de réponse claire dans vos notes de {day}. On y lit :",
         no_room="La fenêtre de contexte n'avait plus de place pour des passages de vos notes. "
         "Augmentez context.max_tokens, ou posez la question dans une nouvelle conversation.",
         search_failed="La recherche dans vos notes a échoué : {why}",
@@ -193,6 +198,7 @@ PHRASES = {
         nothing_found="No encontré nada sobre esto en tus notas.",
         nothing_in_period="Ninguna de tus notas es de esas fechas.",
         unclear_on_day="No hay una respuesta clara en tus notas del {day}. Dicen:",
+        unclear_in_month="No hay una respuesta clara en tus notas de {day}. Dicen:",
         no_room="En la ventana de contexto no había sitio para pasajes de tus notas. Aumenta "
         "context.max_tokens o pregunta en una conversación nueva.",
         search_failed="No se pudo buscar en tus notas: {why}",
@@ -213,6 +219,7 @@ PHRASES = {
         nothing_found="Não encontrei nada sobre isso nas suas notas.",
         nothing_in_period="Nenhuma das suas notas é dessa época.",
         unclear_on_day="Nenhuma resposta clara nas suas notas de {day}. Elas dizem:",
+        unclear_in_month="Nenhuma resposta clara nas suas notas de {day}. Elas dizem:",
         no_room="Não havia espaço na janela de contexto para trechos das suas notas. Aumente "
         "context.max_tokens ou pergunte em uma nova conversa.",
         search_failed="Não foi possível pesquisar nas suas notas: {why}",

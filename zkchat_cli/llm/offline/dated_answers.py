@@ -1,5 +1,6 @@
 """Answers to questions about a day ("what did I weigh on 3 November?"): what the notes of that day
-say, and that they do not say it. What was on other days is no answer. Pure.
+say, and that they do not say it. What was on other days is no answer. The same holds for a month
+where a message only names that: "and in June?". Pure.
 """
 
 from collections.abc import Sequence
@@ -7,9 +8,9 @@ from datetime import date
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
-from zkchat_cli.llm.offline.asked_turn import AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall, read_excerpts
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
-from zkchat_cli.llm.offline.quotes import RankedQuote, comparable_words
+from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, comparable_words
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL
 from zkchat_cli.llm.offline.selection import select_quotes
@@ -21,6 +22,7 @@ from zkchat_cli.text.dates import Period, find_period
 
 # Notes of a day that are looked at
 MOST_NOTES = 6
+MOST_NOTES_OF_MONTH = 20
 MOST_QUOTES = 3
 # From this similarity on, a passage of the day answers without a word of the question
 NEAR = 0.4
@@ -28,25 +30,47 @@ NEAR = 0.4
 _ANY_DAY = date(year=1950, month=1, day=1)
 
 
-class WantedDay(NamedTuple):
-    """A day, by its month where the question names no year."""
+class WantedTime(NamedTuple):
+    """A day, or with `is_month` its month; by its month where the question names no year."""
 
     day: date
     has_year: bool
+    is_month: bool = False
 
     def is_in(self, period: Period) -> bool:
-        """Whether a period is this day."""
+        """Whether a period is this day, or within this month."""
+        if self.is_month:
+            days = (period.first, period.last)
+            is_same = all(day.month == self.day.month for day in days)
+            return is_same and (not self.has_year or period.first.year == self.day.year)
         if period.first != period.last:
             return False
         if self.has_year:
             return period.first == self.day
         return (period.first.month, period.first.day) == (self.day.month, self.day.day)
 
+    @property
+    def written(self) -> str:
+        """`2026-01-31`, or `2026-01`."""
+        written = self.day.isoformat()
+        return written.rpartition("-")[0] if self.is_month else written
+
 
 def is_about_day(question: AnalyzedQuestion) -> bool:
-    """Whether a question asks what was on a single day."""
+    """Whether a question asks what was on a single day, or only for a month."""
     found = find_period(question.dates, _ANY_DAY) if question.dates else None
-    return found is not None and found.period.first == found.period.last
+    if found is None:
+        return False
+    return found.period.first == found.period.last or _is_about_month(question)
+
+
+def _is_about_month(question: AnalyzedQuestion) -> bool:
+    """Whether a message only names another month than the question before it."""
+    found = find_period(question.dates, _ANY_DAY) if question.dates else None
+    if found is None or not question.only_names_time:
+        return False
+    first, last = found.period
+    return first.day == 1 and first.month == last.month and first != last
 
 
 def day_calls(question: AnalyzedQuestion, turn: AskedTurn) -> list[WantedCall]:
@@ -54,7 +78,8 @@ def day_calls(question: AnalyzedQuestion, turn: AskedTurn) -> list[WantedCall]:
     if turn.documents or not is_about_day(question):
         return []
     arguments = {"since": question.dates, "until": question.dates}
-    return [WantedCall(LIST_TOOL, {**arguments, "limit": MOST_NOTES, "excerpts": MOST_NOTES})]
+    most = MOST_NOTES_OF_MONTH if _is_about_month(question) else MOST_NOTES
+    return [WantedCall(LIST_TOOL, {**arguments, "limit": most, "excerpts": most})]
 
 
 def answer_about_day(
@@ -67,8 +92,8 @@ def answer_about_day(
     excerpts = read_excerpts(turn.results)
     undated = question._replace(text=_without_dates(question.text), dates="")
     ranked = rank_passages(undated, excerpts, similarities)
-    listed = {excerpt.source for excerpt in lists[-1].excerpts}
-    wanted = _wanted_day(question, lists[-1].data.get("documents", ()))
+    wanted = _wanted_time(question, lists[-1].data.get("documents", ()))
+    listed = _sources_of_time(lists[-1], excerpts, wanted)
     of_day = [
         quote
         for quote in ranked.all
@@ -77,8 +102,23 @@ def answer_about_day(
     if of_day:
         return _quote_day(undated, of_day, wanted, similarities)
     # "on Tuesday" may be about any of them
-    is_certain = any(map(str.isdigit, question.dates))
+    is_certain = wanted.is_month or any(map(str.isdigit, question.dates))
     return _quote_other_days(question, ranked) if is_certain else None
+
+
+def _sources_of_time(
+    listed: FinishedCall, excerpts: Sequence[QuoteSource], wanted: WantedTime
+) -> set[int]:
+    """The numbers of the excerpts of that time: those that are listed, and of a month all of its
+    notes.
+    """
+    sources = {excerpt.source for excerpt in listed.excerpts}
+    if not wanted.is_month:
+        return sources
+    documents = listed.data.get("documents", ())
+    # Others have sections of other months
+    paths = {each["path"] for each in documents if "sections" not in each}
+    return sources | {excerpt.source for excerpt in excerpts if excerpt.path in paths}
 
 
 def _without_dates(text: str) -> str:
@@ -86,19 +126,20 @@ def _without_dates(text: str) -> str:
     return found.rest if found else text
 
 
-def _wanted_day(question: AnalyzedQuestion, documents: Sequence[dict[str, str]]) -> WantedDay:
-    """The day that the notes of the list have, which know what "yesterday" means, or else the one
+def _wanted_time(question: AnalyzedQuestion, documents: Sequence[dict[str, str]]) -> WantedTime:
+    """The time that the notes of the list have, which know what "yesterday" means, or else the one
     that the question names.
     """
+    is_month = _is_about_month(question)
     for document in documents:
         if leading := read_leading(str(document.get("date", ""))):
-            return WantedDay(leading[0].period.first, has_year=True)
+            return WantedTime(leading[0].period.first, has_year=True, is_month=is_month)
     found = find_period(question.dates, _ANY_DAY)
     day = found.period.first if found else _ANY_DAY
-    return WantedDay(day, has_year=str(day.year) in question.dates)
+    return WantedTime(day, has_year=str(day.year) in question.dates, is_month=is_month)
 
 
-def _is_of_day(quote: RankedQuote, wanted: WantedDay) -> bool:
+def _is_of_day(quote: RankedQuote, wanted: WantedTime) -> bool:
     """Whether a passage, or the heading or title above it, names the day."""
     for name in (quote.text, *quote.passage.headings, quote.excerpt.title):
         if any(wanted.is_in(reading.period) for reading in read_leading(name)):
@@ -110,7 +151,7 @@ def _is_of_day(quote: RankedQuote, wanted: WantedDay) -> bool:
 def _quote_day(
     question: AnalyzedQuestion,
     of_day: Sequence[RankedQuote],
-    wanted: WantedDay,
+    wanted: WantedTime,
     similarities: Similarities | None,
 ) -> OfflineAnswer:
     """The passages of the day, best first, with how sure they answer."""
@@ -125,7 +166,8 @@ def _quote_day(
     if answering:
         quotes = format_quotes(select_quotes(answering, MOST_QUOTES))
         return OfflineAnswer(f"{phrases.from_notes}\n\n{quotes}", "answer")
-    said = phrases.unclear_on_day.format(day=wanted.day.isoformat())
+    unclear = phrases.unclear_in_month if wanted.is_month else phrases.unclear_on_day
+    said = unclear.format(day=wanted.written)
     quotes = format_quotes(select_quotes(of_day, MOST_QUOTES))
     return OfflineAnswer(f"{said}\n\n{quotes}", "most_likely")
 

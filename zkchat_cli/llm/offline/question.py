@@ -107,6 +107,8 @@ class AnalyzedQuestion(NamedTuple):
     is_follow_up: bool = False
     # The words of a date beside a subject: "on 3 November"
     dates: str = ""
+    # Whether the message only named a time, and the rest is of the question before: "and in June?"
+    only_names_time: bool = False
     # The message as it was typed, which tells its language
     typed: str = ""
     # A follow-up without the words of the question before it, if it has words of its own

@@ -78,6 +78,7 @@ def answer_request(
     talk is answered without notes.
     """
     request = request._replace(messages=tuple(map(_without_code, request.messages)))
+    typed = find_question(request.messages).question
     request = request._replace(messages=_with_whole_question(request.messages))
     turn = find_question(request.messages)
     reply = _small_talk(request.messages, turn)
@@ -102,12 +103,15 @@ def answer_request(
             asked = as_look_up(turn.question)._replace(noun=noun_of_list(asked))
     question = analyze_question(_with_subject(request.messages, turn, asked), turn.position)
     if turn.position >= 0:
-        question = question._replace(typed=request.messages[turn.position].content)
+        question = question._replace(
+            typed=request.messages[turn.position].content,
+            only_names_time=turn.question not in typed,
+        )
     if turn.calls_of(SEARCH_TOOL, READ_TOOL):
         wanted = next_refinement_calls(asked, question, turn)
     else:
         wanted = first_calls(question, turn.documents)
-        wanted += day_calls(question, turn) if asked.kind in ABOUT_A_DAY else []
+        wanted += day_calls(question, turn) if _is_about_time(asked, question) else []
     calls = _tool_calls(wanted, turn, tools)
     if calls:
         yield StreamFinished("tool_calls", calls=calls)
@@ -125,6 +129,11 @@ def _handler(asked: NoteRequest) -> RequestHandler | None:
     if asked.version:
         return VERSIONS
     return PICK if asked.pick else HANDLERS.get(asked.kind)
+
+
+def _is_about_time(asked: NoteRequest, question: AnalyzedQuestion) -> bool:
+    """Whether a look-up may be about what was in a time. One for a date is, if it names another."""
+    return asked.kind in ABOUT_A_DAY or (asked.kind == "when" and question.only_names_time)
 
 
 def _without_code(message: PromptMessage) -> PromptMessage:
@@ -169,7 +178,7 @@ def _look_up(
     similarities: Similarities | None,
 ) -> OfflineAnswer:
     """The sentences that answer, with what the kind of request needs."""
-    if asked.kind in ABOUT_A_DAY:
+    if _is_about_time(asked, question):
         of_day = answer_about_day(question, turn, similarities)
         if of_day is not None:
             return of_day
