@@ -10,6 +10,7 @@ VAULT = {
     "2026-05-03.md": "- paid 12.50 € to tapwise\n- spent 30 € on shoes\n- Roof: offer 900 €\n",
     "2026-06-03.md": "## Tapwise\n\n- renewed\n  - 14 € by card\n",
     "Roof.md": "The roof leaks.\n",
+    "Car.md": "- paid £80 for tyres\n- washer: 20 pounds for the tyres\n",
 }
 
 
@@ -31,6 +32,7 @@ VAULT = {
         ("quanto gastei com o Tapwise no total?", "Total de €: 150,5. 4 valores, em"),
         ("total do que o Tapwise custou", "Total de €: 150,5."),
         ("total spent on shoes", "Total of €: 30."),
+        ("total cost of the tyres", "Total of £: 100. 2 values, in 1 note"),
         ("how much did I pay for tapwise in 2026?", "Total of €: 51.5. 3 values, in 3 notes"),
         ("how much did I spend on tapwise in May 2026?", "Total of €: 12.5."),
     ],

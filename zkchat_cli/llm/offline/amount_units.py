@@ -1,9 +1,10 @@
 """What amounts and their units are called, in English, German, French, Spanish and Portuguese."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from zkchat_cli.llm.offline.property_names import is_common_name, same_names
 from zkchat_cli.llm.offline.request_slots import bare_text
+from zkchat_cli.text.patterns import lazy_pattern
 
 _UNITS = (
     "km kms kilometre kilometres kilometer kilometers kilometern kilometro kilometros quilometro"
@@ -11,7 +12,7 @@ _UNITS = (
     "mile miles mi meile meilen mille milles milla millas milha milhas",
     "hour hours h hr hrs std stunde stunden heure heures hora horas",
     "minute minutes min mins minuten minuto minutos",
-    "€ eur euro euros $ usd dollar dollars £ pound pounds chf franken r$ reais real money geld"
+    "€ eur euro euros $ usd dollar dollars £ gbp pound pounds chf franken r$ reais real money geld"
     " argent dinero dinheiro",
     "page pages seite seiten pagina paginas",
     "kg kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes kilogramo kilogramos"
@@ -22,6 +23,14 @@ _UNITS = (
 UNITS = tuple(tuple(line.split()) for line in _UNITS)
 DISTANCE = UNITS[0]
 MONEY = next(group for group in UNITS if "€" in group)
+_CURRENCIES = {
+    "€": "€ eur euro euros",
+    "$": "$ usd dollar dollars",
+    "£": "£ gbp pound pounds",
+    "CHF": "chf franken",
+    "R$": "r$ reais real",
+}
+_WORD_OR_SIGN = lazy_pattern(r"r\$|[€$£]|[^\W\d_]+")
 # Properties with what something has cost
 PRICES = (*same_names("price"), *"amount betrag montant importe monto valor quantia".split())
 _SAME_ACTIVITIES = (
@@ -90,6 +99,17 @@ def complete_amount(fields: dict[str, object], groups: Mapping[str, str]) -> boo
 def is_money(amount: str) -> bool:
     """Whether an amount is one of money, or a property such as a price."""
     return bare_text(amount) in COSTS.union(MONEY, PRICES)
+
+
+def name_of_money(amount: str, lines: Iterable[str]) -> str:
+    """The currencies of the lines with an amount of money, "£" or "€ + $"; for another amount, and
+    where the lines have no currency, its name.
+    """
+    if bare_text(amount) not in MONEY:
+        return amount
+    words = {word for line in lines for word in _WORD_OR_SIGN.findall(bare_text(line))}
+    found = [sign for sign, names in _CURRENCIES.items() if not words.isdisjoint(names.split())]
+    return " + ".join(found) or amount
 
 
 def amount_query(amount: str, activity: str, item: str = "") -> str:

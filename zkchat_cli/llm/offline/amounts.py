@@ -1,6 +1,6 @@
 """Answers to requests for an average or a sum, with the notes that have the amounts."""
 
-from zkchat_cli.llm.offline.amount_units import amount_query, units_of
+from zkchat_cli.llm.offline.amount_units import amount_query, name_of_money, units_of
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.note_descriptions import count_of_notes, list_arguments
@@ -62,7 +62,8 @@ def _measured(
     request: NoteRequest, listed: FinishedCall, of_lines: LinePhrases, phrases: NotePhrases
 ) -> str:
     """The wanted value, with what it is of."""
-    name = request.amount
+    lines = [excerpt.text for excerpt in listed.excerpts]
+    name = name_of_money(request.amount, lines)
     value = float(listed.data.get("sum", 0))
     head = of_lines.total
     if request.measure == "average":
@@ -72,7 +73,6 @@ def _measured(
         value = float(listed.data.get(request.measure, 0))
         head = of_lines.highest if request.measure == "highest" else of_lines.lowest
         # "Best rated" is no name: the line says what the notes call it
-        lines = [excerpt.text for excerpt in listed.excerpts]
         name = next((line.partition(":")[0] for line in lines if ":" in line), name)
     return head.format(name=plain_name(name), value=_written(value, phrases))
 
