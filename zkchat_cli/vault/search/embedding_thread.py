@@ -59,8 +59,10 @@ class EmbeddingThread:
         self._thread.join(STOP_SECONDS)
 
     def _run(self) -> None:
-        _lower_priority()
+        # A question waits for a model that is being loaded: at the lowest priority, on a machine
+        # with six busy programs, for a minute
         self._semantic.load()
+        _lower_priority()
         # The stamp of the index when all its vectors were there
         complete: object = None
         messages_complete = True
