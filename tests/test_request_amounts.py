@@ -49,6 +49,7 @@ def test_property_of_the_notes_of_a_kind_is_averaged_or_added(
         ("¿cuántos kilómetros corrí en octubre de 2026?", "Total de kilómetros: 12,5."),
         ("quantos quilômetros corri em outubro de 2026?", "Total de quilômetros: 12,5."),
         ("how much did I spend in October 2026?", "Total of €: 42.5. 2 values, in 2 notes"),
+        ("total spent in October 2026", "Total of €: 42.5."),
     ],
 )
 def test_amounts_of_what_was_done_in_a_time_are_added(

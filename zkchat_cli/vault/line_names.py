@@ -1,19 +1,30 @@
 """What is above a line of a note: its headings, and the items of a list that it is below."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+
+class NamesAbove(NamedTuple):
+    """The items that a line is nested in and the headings above it, the innermost first."""
+
+    items: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All of them, the innermost first."""
+        return (*self.items, *self.headings)
 
 
 def names_above(lines: Sequence[str], number: int) -> tuple[str, ...]:
-    """The headings above a line, by its number from 1, and the items that it is nested in; the
-    innermost first.
-    """
-    names: tuple[str, ...] = ()
+    """The items and headings above a line, by its number from 1."""
+    names = NamesAbove()
     for found in names_of_lines(lines[:number]):
         names = found
-    return names
+    return names.every
 
 
-def names_of_lines(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def names_of_lines(lines: Sequence[str]) -> Iterator[NamesAbove]:
     """The names above each line."""
     headings: list[tuple[int, str]] = []
     items: list[tuple[int, str]] = []
@@ -25,11 +36,15 @@ def names_of_lines(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
             _leave(headings, level)
         elif line.strip():
             _leave(items, indent)
-        yield tuple(text for _, text in (*reversed(items), *reversed(headings)))
+        yield NamesAbove(_innermost_first(items), _innermost_first(headings))
         if level:
             headings.append((level, line.strip("# \t")))
         elif line.strip():
             items.append((indent, line.strip()))
+
+
+def _innermost_first(names: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    return tuple(text for _, text in reversed(names))
 
 
 def _leave(names: list[tuple[int, str]], level: int) -> None:

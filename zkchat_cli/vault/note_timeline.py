@@ -25,8 +25,9 @@ class DatedLines(NamedTuple):
 
 
 def find_dated_lines(note: ParsedNote, title: str, about: str) -> list[DatedLines]:
-    """What a note says about something: the lines that name it and, below a title or heading that
-    does, those with a date of their own and the first one below each date.
+    """What a note says about something: the lines that name it or are nested in an item that does.
+    Below a title or heading that does, those with a date of their own and the first one below each
+    date.
     """
     lines = note.text.split("\n")
     above = list(names_of_lines(lines))
@@ -36,7 +37,8 @@ def find_dated_lines(note: ParsedNote, title: str, about: str) -> list[DatedLine
     if has_words(title, about):
         found += _dates_in_properties(note)
     for piece in _pieces(note.text):
-        names = above[piece.first - 1]
+        of_line = above[piece.first - 1]
+        names = of_line.every
         own = first_period((piece.text,))
         period = own or first_period(names) or of_note
         # What only leads in to others says nothing
@@ -44,7 +46,9 @@ def find_dated_lines(note: ParsedNote, title: str, about: str) -> list[DatedLine
             continue
         if not has_words(" ".join((title, *names, piece.text)), about):
             continue
-        if not (own or has_words(piece.text, about)):
+        # "the roofer came" below "Attic"
+        is_named = has_words(" ".join((piece.text, *of_line.items[:1])), about)
+        if not (own or is_named):
             if names in begun:
                 continue
             begun.add(names)

@@ -71,7 +71,7 @@ def find_property_dates(text: str, title: str, names: Sequence[str]) -> list[Pro
         field = _FIELD.match(line)
         if field and _is_named(field["name"], names):
             dated = field["value"]
-        elif _ITEM.match(line) and any(_is_list_of(name, names) for name in (*above, title)):
+        elif _ITEM.match(line) and any(_is_list_of(name, names) for name in (*above.every, title)):
             dated = line
         else:
             continue

@@ -59,6 +59,9 @@ _THAT_I = (
 _REACHED = (
     rf"(?:{{the}} |l['’] ?)*{_TOTALS[0]} {_THAT_I}{_ACTIVITY}(?: bin| habe)?(?: {_WHEN})?",
     rf"(?:{{the}} )*{_TOTALS[0]},? die ich {_WHEN} {_ACTIVITY}(?: bin| habe)?",
+    # "Total spent in May"
+    r"(?:{the} )*(?:total|sum|summe|insgesamt) (?P<activity>spent|paid|ausgegeben|bezahlt|depense"
+    rf"|paye|gastado|pagado|gasto) {_WHEN}",
 )
 AVERAGE = family(
     "count", _AVERAGE_TRIGGERS, *_of_notes(_AVERAGES), measure="average", may_be_lookup=True

@@ -15,7 +15,10 @@ _OF = (
     r"|d['’] ?)"
 )
 _ASKED = r"(?:(?:{show}|{make})(?: me| us| mir)? )?(?:(?:{the}) |l['’] ?)*"
-_SUBJECT = r"(?:(?:{the}) |l['’] ?)*(?P<scope>.+?)"
+# "The attic project" is rather called "Attic"
+_PROJECT = r"(?:project|projekts?|projet|proyecto|projeto)"
+_ARTICLES = r"(?:(?:{the}) |l['’] ?)*"
+_SUBJECT = rf"{_ARTICLES}(?:{_PROJECT} )?{_ARTICLES}(?P<scope>.+?)(?: {_PROJECT})?"
 _OVER_TIME = (
     r"(?:over (?:the )?(?:time|years|months|weeks)|im (?:lauf|laufe|verlauf) der zeit"
     r"|im zeitlichen verlauf|au (?:fil|cours) du temps|a lo largo del tiempo|ao longo do tempo)"
@@ -28,11 +31,11 @@ TIMELINE = family(
     rf"{_ASKED}{_NAME}{_OF}{_SUBJECT}",
     rf"{_ASKED}(?P<scope>[^ ]+) (?:timeline|chronology|chronicle)",
     rf"{_ASKED}(?P<scope>[^ ]+(?: [^ ]+){{0,2}}) {_OVER_TIME}",
-    r"how (?:did|has|have) (?:(?:{the}) )*(?P<scope>.+?) (?:develop|evolve|progress|unfold"
-    r"|change|go)(?:ed|d)?(?: (?:so far|over (?:the )?(?:time|years|months|weeks)))?",
+    rf"how (?:did|has|have) {_SUBJECT} (?:develop|evolve|progress|unfold"
+    rf"|change|go)(?:ed|d)?(?: (?:so far|{_OVER_TIME}))?",
     rf"what (?:has |have )?happened (?:with|to|in) {_SUBJECT} (?:so far|until now|{_OVER_TIME})",
     rf"wie (?:hat|haben) sich {_SUBJECT} (?:{_OVER_TIME} )?(?:entwickelt|verandert)",
-    rf"comment (?P<scope>.+?) (?:a|ont|a[- ]t[- ](?:il|elle)) evolue(?: {_OVER_TIME})?",
+    rf"comment {_SUBJECT} (?:a|ont|a[- ]t[- ](?:il|elle)) evolue(?: {_OVER_TIME})?",
     rf"como (?:ha|han) (?:evolucionado|cambiado|avanzado) {_SUBJECT}",
     rf"como (?:evoluiu|evoluiram|tem evoluido|avancou) {_SUBJECT}",
     what="timeline",
