@@ -44,7 +44,7 @@ def written(where: Path, text: str, name: str = "critic") -> Agent:
         ),
         ('tools = ["find_excerpt"]', 'tools = "find_excerpt"', "find_excerpts"),
         ("tools = [1]", "tools = [1]", "it must be text"),
-        ('strategy = "hybird"', 'strategy = "hybird"', "discard or hybrid or summarize"),
+        ('strategy = "hybird"', 'strategy = "hybird"', "one of discard, hybrid, summarize"),
         ("temperature = 9", "temperature = 9", "less than or equal to 2"),
         ("context.max_tokens = 3", "context.max_tokens = 3", "greater than or equal to 512"),
         ("context.message_budget_ratio = 0.9", "context", "more than 1"),

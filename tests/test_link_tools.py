@@ -275,7 +275,7 @@ def test_a_list_continues_at_its_offset(notes: Vault) -> None:
     assert first["note"] == "3 more: ask again with offset=5, a folder or a tag."
     rest = answer(notes, "list_zk_documents", offset=5)
     assert first["documents"] + rest["documents"] == answer(notes, "list_zk_documents")["documents"]
-    assert answer(notes, "list_zk_documents", offset=8)["note"] == "No such note."
+    assert answer(notes, "list_zk_documents", offset=8)["note"] == "No note matches."
 
 
 LISTED = {

@@ -151,7 +151,7 @@ def test_notes_are_listed_by_subject_and_date(zkchat: Program) -> None:
     assert listed[0]["relative_path"] == "Filters.md"
     assert set(listed[0]) == {"relative_path", "title", "tags", "date"}
     assert "Garden/Compost.md" in zkchat("vault", "list", "--folder", "Garden").out
-    assert "No such note." in zkchat("vault", "list", "--about", "xylophone").err
+    assert "No note matches." in zkchat("vault", "list", "--about", "xylophone").err
 
 
 def test_comparison_with_what_is_no_number_is_refused(zkchat: Program) -> None:

@@ -67,7 +67,7 @@ def _check_value_of_agent(
 ) -> None:
     if value not in valid:
         raise loader.invalid_value_error(
-            agent.origin, key, value, f"it must be {' or '.join(valid)}"
+            agent.origin, key, value, f"it must be one of {', '.join(valid)}"
         )
 
 
@@ -142,7 +142,7 @@ def _check_name(loaded: LoadedConfig, key: str, value: str, valid: Sequence[str]
             loaded.origins.get(key, "defaults"),
             key,
             value,
-            f"it must be {' or '.join(valid)}",
+            f"it must be one of {', '.join(valid)}",
             "All settings: zkchat config show",
         )
 

@@ -330,7 +330,7 @@ def _amounts_of_time(
 def describe_rest(begin: int, shown: int, found: int) -> str:
     """How to get what is not shown; empty if nothing is left."""
     if not shown:
-        return "No such note."
+        return "No note matches."
     end = begin + shown
     if end < found:
         return f"{found - end} more: ask again with offset={end}, a folder or a tag."

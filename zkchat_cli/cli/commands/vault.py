@@ -236,7 +236,7 @@ def list_(
         {"relative_path": note.path, "title": note.title, "tags": note.tags, "date": note.day}
         for note in found
     ]
-    ctx.print_result(documents, lines, "No such note.")
+    ctx.print_result(documents, lines, "No note matches.")
 
 
 @command(COMMAND, *options.NOTES)
