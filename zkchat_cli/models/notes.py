@@ -23,6 +23,10 @@ that can tell.
 """
 
 
+# In the title of a block, before the lines that show it: "Pump, shown in Pool:6"
+SHOWN_IN = ", shown in "
+
+
 class ContentChunk(_LogValue):
     """A chunk of a note that search finds and answers cite.
 

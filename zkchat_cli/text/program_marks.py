@@ -8,10 +8,10 @@ import re
 from zkchat_cli.text.embedded_data import HIDDEN
 from zkchat_cli.text.patterns import lazy_pattern
 
-_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _LINE = lazy_pattern(
     r"^(?P<indent>[ \t]*(?:[-*+][ \t]+)?)(?:"
-    rf"id::[ \t]*{_UUID}|(?:collapsed|heading)::[ \t]*(?:true|false|[1-6])"
+    rf"id::[ \t]*{UUID}|(?:collapsed|heading)::[ \t]*(?:true|false|[1-6])"
     r"|(?:background-color|logseq\.[\w.-]+|ls-type|hl-[\w-]+|query-[\w-]+|card-[\w-]+)::[^\n]*"
     r"|:(?:LOGBOOK|PROPERTIES|END):|CLOCK:[ \t]*\[[^\n]*|#\+(?:BEGIN|END)_\w+[^\n]*"
     r")[ \t]*$",
@@ -22,7 +22,7 @@ _MACRO = lazy_pattern(
     r"[^{}\n]*\}\}",
     re.IGNORECASE,
 )
-_BLOCK_REFERENCE = lazy_pattern(rf"\(\({_UUID}\)\)", re.IGNORECASE)
+BLOCK_REFERENCE = lazy_pattern(rf"\(\((?P<id>{UUID})\)\)", re.IGNORECASE)
 # A text without any of these has no such marks, and most have none
 _SIGNS = ("::", "((", "{{", ":END:", "#+")
 
@@ -35,4 +35,4 @@ def hide_program_marks(text: str) -> str:
         return text
     text = _LINE.sub("", text)
     text = _MACRO.sub(HIDDEN, text)
-    return _BLOCK_REFERENCE.sub(HIDDEN, text)
+    return BLOCK_REFERENCE.sub(HIDDEN, text)

@@ -11,6 +11,7 @@ from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown import inline
 from zkchat_cli.models.notes import ContentChunk, LinkResolution
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.vault.block_references import referred_blocks
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def embedded_chunks(vault: "Vault", chunks: Iterable[ContentChunk]) -> tuple[Con
 
 def with_embedded(vault: "Vault", chunks: Sequence[ContentChunk]) -> list[ContentChunk]:
     """The chunks, each that has only embeds followed by what it embeds, as far as no other chunk
-    has that.
+    has that; then the blocks that the others show by their ids.
     """
     found: dict[str, ContentChunk] = {}
     for chunk in chunks:
@@ -54,6 +55,9 @@ def with_embedded(vault: "Vault", chunks: Sequence[ContentChunk]) -> list[Conten
             for part in embedded_chunks(vault, [chunk]):
                 if not any(_contains(other, part) for other in chunks):
                     found.setdefault(part.id, part)
+    others = [chunk for chunk in chunks if not has_only_embeds(chunk.text)]
+    for block in referred_blocks(vault, others)[:MOST_PARTS]:
+        found.setdefault(block.id, block)
     return list(found.values())
 
 

@@ -282,13 +282,27 @@ def answering_quotes(ranked: RankedPassages, limit: int, earlier_answers: str) -
 
 
 def format_quotes(quotes: Sequence[RankedQuote]) -> str:
-    """Quotations with their citations, as a list if there are several."""
-    mark = "- " if len(quotes) > 1 else ""
-    lines = []
+    """Quotations with their citations, as a list if there are several; behind each, the blocks that
+    it shows by their ids. Each text is quoted once.
+    """
+    told: set[str] = set()
+    lines: list[str] = []
     for quote in quotes:
-        citations = "".join(f"[{source}]" for source in quote.sources)
-        lines.append(f"{mark}{_header(quote)}{_in_quotation_marks(quote)} {citations}\n")
-    return "".join(lines)
+        if quote.excerpt.shown_in and quote.text in told:
+            continue
+        told.add(quote.text)
+        blocks = [block for block in quote.shown if block.text not in told]
+        told.update(block.text for block in blocks)
+        shown = "".join(f" → {_cited(block)}" for block in blocks)
+        lines.append(f"{_header(quote)}{_cited(quote)}{shown}\n")
+    mark = "- " if len(lines) > 1 else ""
+    return "".join(f"{mark}{line}" for line in lines)
+
+
+def _cited(quote: RankedQuote) -> str:
+    """A quotation with its citations."""
+    citations = "".join(f"[{source}]" for source in quote.sources)
+    return f"{_in_quotation_marks(quote)} {citations}"
 
 
 def _header(quote: RankedQuote) -> str:

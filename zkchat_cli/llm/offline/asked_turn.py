@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zkchat_cli.llm.offline.quotes import QuoteSource
+from zkchat_cli.llm.offline.shown_blocks import read_block_title
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.references.chunk_budget import NO_ROOM
@@ -91,6 +92,11 @@ class AskedTurn(NamedTuple):
         return [excerpt.text for excerpt in read_excerpts([*self.documents, *self.results])]
 
     @property
+    def named_excerpts(self) -> list[QuoteSource]:
+        """The excerpts of the named documents, without the blocks of others that they show."""
+        return [each for each in read_excerpts(self.documents) if not each.shown_in]
+
+    @property
     def earlier_texts(self) -> str:
         """All that the model has said before the question."""
         return "\n".join(m.content for m in self.before if m.role == "assistant")
@@ -125,7 +131,11 @@ def _finish_call(call: ToolCall, result: PromptMessage) -> FinishedCall:
         if isinstance(document, dict):
             data = document
     error = str(data.get("error", ""))
-    return FinishedCall(call.name, call.arguments, data, tuple(read_excerpts([result])), error)
+    excerpts = read_excerpts([result])
+    if call.name == READ_TOOL:
+        # The blocks of other notes that it shows are no parts of a note
+        excerpts = [each for each in excerpts if not each.shown_in]
+    return FinishedCall(call.name, call.arguments, data, tuple(excerpts), error)
 
 
 def find_question(messages: tuple[PromptMessage, ...]) -> AskedTurn:
@@ -150,14 +160,17 @@ def read_excerpts(messages: Sequence[PromptMessage]) -> list[QuoteSource]:
             if chunk.number is None:
                 continue
             if chunk.number not in found or found[chunk.number].rank > rank:
+                title, shown_in = read_block_title(chunk.title)
                 found[chunk.number] = QuoteSource(
                     chunk.number,
                     chunk.relative_path,
-                    truncate(chunk.title, LONGEST_TITLE),
+                    truncate(title, LONGEST_TITLE),
                     truncate(chunk.heading, LONGEST_TITLE) if chunk.heading else None,
                     chunk.text,
                     rank,
                     chunk.markdown if chunk.fence else "",
                     chunk.score,
+                    chunk.start_line,
+                    shown_in,
                 )
     return sorted(found.values(), key=lambda excerpt: excerpt.rank)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, format_quotes
-from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
+from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn
 from zkchat_cli.llm.offline.note_lists import LIST, answer_with_list, next_list_calls
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.passage_languages import is_foreign
@@ -67,7 +67,7 @@ def _search_notes(subject: str, turn: AskedTurn) -> list[WantedCall]:
 
 def _read_named(turn: AskedTurn) -> list[WantedCall]:
     """The named documents that the prompt does not have."""
-    known = {excerpt.path for excerpt in read_excerpts(turn.documents)}
+    known = {excerpt.path for excerpt in turn.named_excerpts}
     if known or turn.calls_of(READ_TOOL):
         return []
     paths = [path for message in turn.documents for path in message.source_ids]
@@ -141,7 +141,7 @@ def _answer_with_headings(request: NoteRequest, turn: AskedTurn) -> OfflineAnswe
 def _excerpts_of_notes(request: NoteRequest, turn: AskedTurn) -> list[QuoteSource]:
     """What was read of the notes, else what the prompt has of them."""
     read = [excerpt for call in turn.calls_of(READ_TOOL) for excerpt in call.excerpts]
-    return read or read_excerpts(turn.documents) or _found_excerpts(request, turn)
+    return read or turn.named_excerpts or _found_excerpts(request, turn)
 
 
 def _found_excerpts(request: NoteRequest, turn: AskedTurn) -> list[QuoteSource]:

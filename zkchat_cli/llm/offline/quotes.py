@@ -11,6 +11,7 @@ from zkchat_cli.llm.offline.passages import MAX_GROUP, QuotablePassage
 from zkchat_cli.llm.offline.property_rows import PROPERTY
 from zkchat_cli.llm.offline.quoted_lists import COLONS
 from zkchat_cli.llm.offline.rendered_passages import quotable_chunk, render_passage
+from zkchat_cli.llm.offline.shown_blocks import lines_of_passage
 from zkchat_cli.text import words
 
 # The factor for the quality of questions, lead-ins and fragments
@@ -39,6 +40,10 @@ class QuoteSource(NamedTuple):
     as_code: str = ""
     # That of the search, comparable within one only; None if no search has found it
     score: float | None = None
+    # The line of the note that it begins in; 0 if that is not known
+    first_line: int = 0
+    # For a block that other notes show by its id, their lines: "Pool:6"
+    shown_in: tuple[str, ...] = ()
 
 
 class QuoteOrder(NamedTuple):
@@ -72,6 +77,8 @@ class RankedQuote(NamedTuple):
     has_code: bool = False
     # Whether it or a heading above it has a rare word of the question, or a similar meaning
     is_on_topic: bool = True
+    # The blocks of other notes that it shows by their ids
+    shown: "tuple[RankedQuote, ...]" = ()
 
     @property
     def is_complete(self) -> bool:
@@ -82,7 +89,7 @@ class RankedQuote(NamedTuple):
             return False
         if self.is_question or self.is_row_without_header or self.only_repeats_names:
             return False
-        return self.has_code or not self.text.endswith(COLONS)
+        return self.has_code or bool(self.shown) or not self.text.endswith(COLONS)
 
     @property
     def is_question(self) -> bool:
@@ -164,6 +171,25 @@ def find_quotes(
                     folder=folder,
                 )
             )
+    return _with_shown_blocks(found)
+
+
+def _with_shown_blocks(quotes: list[RankedQuote]) -> list[RankedQuote]:
+    """The quotes, each with the blocks that its lines show."""
+    blocks: dict[str, list[RankedQuote]] = {}
+    for quote in quotes:
+        if quote.order.position == 0:
+            for place in quote.excerpt.shown_in:
+                blocks.setdefault(place, []).append(quote)
+    if not blocks:
+        return quotes
+    found: list[RankedQuote] = []
+    for quote in quotes:
+        source = quote.excerpt
+        lines = lines_of_passage(quote.passage.text, source.text)
+        places = [f"{source.title}:{source.first_line + number}" for number in lines]
+        shown = dict.fromkeys(block for place in places for block in blocks.get(place, ()))
+        found.append(quote._replace(shown=tuple(shown)))
     return found
 
 

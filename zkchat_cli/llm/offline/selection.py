@@ -37,7 +37,10 @@ def select_quotes(quotes: Sequence[RankedQuote], limit: int = MAX_QUOTES) -> lis
         if quote.value < MIN_SHARE * quotes[0].value:
             break
         same = _find_same(quote, selected)
-        if same is not None:
+        if same is not None and _are_block_and_note(quote, selected[same]):
+            if not quote.excerpt.shown_in:
+                selected[same] = quote
+        elif same is not None:
             sources = dict.fromkeys((*selected[same].sources, *quote.sources))
             selected[same] = selected[same]._replace(sources=tuple(sources)[:MAX_SOURCES])
         elif not selected or (len(selected) < limit and _adds_to(selected, quote)):
@@ -65,6 +68,14 @@ def _find_same(quote: RankedQuote, selected: Sequence[RankedQuote]) -> int | Non
         if fold(other.text) == text:
             return index
     return None
+
+
+def _are_block_and_note(one: RankedQuote, other: RankedQuote) -> bool:
+    """Whether one of two quotes with the same words is from a block, and the other from the part of
+    its note that was found, too.
+    """
+    is_same_note = one.excerpt.path == other.excerpt.path
+    return is_same_note and bool(one.excerpt.shown_in or other.excerpt.shown_in)
 
 
 def _adds_to(selected: Sequence[RankedQuote], quote: RankedQuote) -> bool:

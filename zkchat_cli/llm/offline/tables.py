@@ -10,7 +10,6 @@ from zkchat_cli.llm.offline.asked_turn import (
     SEARCH_TOOL,
     AskedTurn,
     FinishedCall,
-    read_excerpts,
 )
 from zkchat_cli.llm.offline.note_descriptions import (
     count_of_notes,
@@ -70,7 +69,7 @@ def next_table_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
     """The notes with their properties; if they have none, the note that a search finds first."""
     is_of_note = bool(request.note) and request.direction != "to"
     if is_of_note or turn.documents:
-        if turn.calls_of(READ_TOOL) or read_excerpts(turn.documents):
+        if turn.calls_of(READ_TOOL) or turn.named_excerpts:
             return []
         return [WantedCall(READ_TOOL, {"relative_path": request.note})]
     lists = turn.calls_of(LIST_TOOL)
@@ -206,7 +205,7 @@ def _note_that_was_read(turn: AskedTurn) -> list[QuoteSource]:
     """The excerpts of the note that was read, or of the named documents."""
     reads = [call for call in turn.calls_of(READ_TOOL) if not call.error]
     excerpts = [excerpt for call in reads for excerpt in call.excerpts]
-    return excerpts or read_excerpts(turn.documents)
+    return excerpts or turn.named_excerpts
 
 
 def _explain_missing(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer | None:

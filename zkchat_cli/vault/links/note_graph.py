@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.vault.block_places import BlockPlaces
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.index.values import LinkRow
 from zkchat_cli.vault.links import graph
@@ -19,7 +20,9 @@ MOST_COMPARED = 50
 
 
 class NoteGraph:
-    """The graph of one vault. `search` finds the chunks for a query, at most so many."""
+    """The graph of one vault. `search` finds the chunks for a query, at most so many;
+    `block_places` finds blocks by their ids.
+    """
 
     def __init__(
         self,
@@ -32,6 +35,7 @@ class NoteGraph:
         self._reader = reader
         self._resolver = resolver
         self._search = search
+        self.block_places = BlockPlaces(reader)
 
     def links(self, relative_path: str) -> list[LinkRow]:
         """The links in a note, in order, broken ones included. Raises VaultError when there is no
