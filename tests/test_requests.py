@@ -64,6 +64,7 @@ def test_requests_of_a_kind_are_recognized_in_five_languages(kind: str) -> None:
     [
         "how often do I change the impeller?",
         "phone number of the harbour master",
+        "berth cost in Ramsgate",
         "where is the wifi password?",
         "what is the excess of the insurance?",
         "what did the dentist charge for the crown?",
@@ -74,7 +75,7 @@ def test_requests_of_a_kind_are_recognized_in_five_languages(kind: str) -> None:
 def test_look_up_tries_few_patterns(message: str) -> None:
     words = trigger_words(bare_text(message))
     tried = [pattern for family in FAMILIES if family.suits(words) for pattern in family.patterns]
-    assert len(tried) <= 40
+    assert len(tried) <= 25
 
 
 @pytest.mark.parametrize(

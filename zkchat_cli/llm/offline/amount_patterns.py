@@ -144,10 +144,10 @@ _ALL_THAT = (
     r"(?:(?:{the} )?(?:total|sum|summe|somme|suma|soma) (?:of|dessen|de|do|dos)?,? ?(?:all )?"
     r"(?:what|that|was|ce que|lo que|o que|que))"
 )
+_IN_SUM = "tot overall sum somme soma gesamt insgesamt add."
 SPENT = family(
     "count",
-    "how what was wie combien cuant quant total overall sum somme soma gesamt cost kosten ausgab"
-    " cout depens cost gast custo despes add",
+    f"how. what. was. wie. wieviel combien cuant quant {_IN_SUM}",
     rf"{_HOW_MUCH} {_SPENT_BY_ME}(?: {_SO_FAR})?(?: {_WHEN})?? {_FOR}{_ITEM_SO_FAR}",
     rf"what {_SPENT_BY_ME} (?:{_SO_FAR} {_FOR}{_ITEM}|{_FOR}{_ITEM2}"
     rf" {_SO_FAR})",
@@ -174,9 +174,8 @@ SPENT = family(
     rf"|pagado|gasto|pago) {_FOR}{_ITEM_SO_FAR}",
     rf"add up (?:{{all}} |{{the}} )*(?:(?:{_COSTS}|everything|what)(?: (?:i|we)(?: have)?"
     rf" (?:spent|paid))?) {_FOR}{_ITEM}",
-    needs="spen paid pay bill invoice fee charge expen cost kosten ausge ausgab bezahlt gezahlt"
-    " gekostet rechnung zahlung gesamt cout depens facture paie gast pag fatur custo custa despes"
-    " factur add",
+    needs="spen paid pay cost ausgegeben bezahlt gezahlt gekostet depens coute gast pag custo custa"
+    f" {_IN_SUM}",
     measure="sum",
     amount="€",
     may_be_lookup=True,
