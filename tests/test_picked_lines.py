@@ -10,6 +10,8 @@ VAULT = {
     "## Party\n\n- [ ] Rent the tent\n- [x] Send the invitations\n\t- 40 people come\n",
     "Books/Emma.md": "---\nrating: 3\n---\n# Emma\n\nA comedy of manners.\n\n#book\n",
     "Books/Dune.md": "---\nrating: 5\n---\n# Dune\n\nThe spice is on Arrakis.\n\n#book\n",
+    "Log.md": "# Log\n\n- 2026-03-01: the attic got a window\n"
+    "- 2026-04-02: the attic was painted\n",
     "Odd.md": "# Odd\n\nThe plan is in [[Nowhere]], says Ana.\n",
     **{f"Zoo/{i:02}.md": f"# Zoo {i:02}\n\n- [ ] Feed animal {i:02}\n" for i in range(8)},
 }
@@ -54,6 +56,16 @@ def test_places_after_more_are_those_of_the_new_page(app: AppFixture) -> None:
     listed = last_answer(app, "open tasks", "more").split("\n")
     assert first != second
     assert listed[3].partition("“")[2].partition("”")[0] in second
+
+
+def test_places_after_the_last_page_are_those_of_that_page(app: AppFixture) -> None:
+    said = last_answer(app, "open tasks about the council", "more", "the second one")
+    assert "Call the bank about the loan" in said
+
+
+def test_one_entry_of_a_timeline_is_quoted_first(app: AppFixture) -> None:
+    said = last_answer(app, "timeline of the attic", "the second one")
+    assert said.startswith("Log:\n\n- “2026-04-02: the attic was painted”")
 
 
 def test_a_place_behind_the_end_is_told_with_how_many_there_are(app: AppFixture) -> None:

@@ -95,6 +95,19 @@ def read_position(text: str) -> ListPosition | None:
     return ListPosition(nth, " ".join(rest.split()))
 
 
+def place_in_list(pick: int, page: int, size: int) -> dict[str, int]:
+    """Where a place on a page of a list is: by itself, or in the page if it is the last one."""
+    begin = page * size
+    if pick == LAST:
+        return {"offset": begin, "limit": size}
+    return {"offset": begin + pick - 1, "limit": 1}
+
+
+def last_page(page: int, total: int, size: int) -> int:
+    """The page that was shown last: "more" may have shown that there are no further ones."""
+    return max(0, min(page, (total - 1) // size))
+
+
 def _starts_word(found: re.Match[str]) -> bool:
     return found.start() == 0 or not found.string[found.start() - 1].isalnum()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from zkchat_cli.llm.offline.amounts import MOST_LINES, answer_with_amount, next_amount_calls
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
-from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn
+from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.line_lists import (
     BROKEN_LINKS,
     MOST_NAMES,
@@ -17,7 +17,7 @@ from zkchat_cli.llm.offline.line_lists import (
     count_of_tasks,
     next_line_calls,
 )
-from zkchat_cli.llm.offline.list_positions import LAST
+from zkchat_cli.llm.offline.list_positions import LAST, last_page, place_in_list
 from zkchat_cli.llm.offline.nested_quotes import with_nested
 from zkchat_cli.llm.offline.note_lists import answer_with_list, next_list_calls
 from zkchat_cli.llm.offline.note_request import NoteRequest
@@ -53,8 +53,9 @@ def next_picked_line_calls(request: NoteRequest, turn: AskedTurn) -> Sequence[Wa
             return next_line_calls(request, lists, 0)
         return next_list_calls(named, turn.after_calls())
     wanted = next_amount_calls(request, turn) if request.measure else []
-    wanted = wanted or next_line_calls(request, lists, 0)
+    wanted = wanted or next_line_calls(request, lists, 0) or _on_last_page(request, lists)
     if wanted:
+        request = _on_shown_page(request, lists)
         return [WantedCall(call.tool, call.arguments | _place(request)) for call in wanted]
     excerpt = _picked_excerpt(request, turn)
     if excerpt is None or turn.calls_of(READ_TOOL):
@@ -63,13 +64,29 @@ def next_picked_line_calls(request: NoteRequest, turn: AskedTurn) -> Sequence[Wa
 
 
 def _place(request: NoteRequest) -> dict[str, Any]:
-    """Where the wanted line is in the list: by itself, or in a page that is looked at."""
+    """Where the wanted line is in the list."""
     size = MOST_LINES if request.measure else MOST_TASKS
-    begin = request.page * size
     # The broken links of one note are one line
-    if request.pick == LAST or request.what == BROKEN_LINKS:
-        return {"offset": begin, "limit": size}
-    return {"offset": begin + request.pick - 1, "limit": 1}
+    pick = LAST if request.what == BROKEN_LINKS else request.pick
+    return dict(place_in_list(pick, request.page, size))
+
+
+def _on_shown_page(request: NoteRequest, lists: Sequence[FinishedCall]) -> NoteRequest:
+    """The request for the page that was shown last, as soon as the length of the list is known."""
+    if not lists or lists[-1].error:
+        return request
+    size = MOST_LINES if request.measure else MOST_TASKS
+    total = int(lists[-1].data.get("shown", lists[-1].data.get("total", 0)))
+    return request._replace(page=last_page(request.page, total, size))
+
+
+def _on_last_page(request: NoteRequest, lists: Sequence[FinishedCall]) -> list[WantedCall]:
+    """The list once more, where it had no line at the place because it ends before that page."""
+    if not lists or lists[-1].excerpts or not lists[-1].data.get("total"):
+        return []
+    place = _place(_on_shown_page(request, lists))
+    arguments = dict(lists[-1].arguments)
+    return [] if arguments["offset"] == place["offset"] else [WantedCall(LIST_TOOL, arguments)]
 
 
 def _picked_excerpt(request: NoteRequest, turn: AskedTurn) -> QuoteSource | None:
@@ -144,7 +161,7 @@ def _answer_about(
     title = plain_name(excerpt.title)
     if not quotes:
         return OfflineAnswer(f"- {title} [{excerpt.source}]\n", "answer")
-    if quotes[0].passage.kind == "row":
+    if request.measure and quotes[0].passage.kind == "row":
         note = NoteRequest("outline", note=excerpt.path)
         outline = answer_with_outline(note, turn, similarities)
         if outline is not None:
@@ -182,7 +199,7 @@ def _with_lines_on_it(
     others = [
         quote
         for quote in on_topic
-        if quote.is_complete and quote.text != wanted.text and not _TASK.match(quote.text)
+        if quote.is_complete and wanted.text not in quote.text and not _TASK.match(quote.text)
     ]
     on_it = select_quotes(others, MOST_ON_IT) if others else []
     return with_nested([wanted, *on_it], ranked.all)

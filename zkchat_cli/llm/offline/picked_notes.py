@@ -12,7 +12,7 @@ from zkchat_cli.llm.offline.answer import (
     format_quotes,
 )
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, AskedTurn
-from zkchat_cli.llm.offline.list_positions import LAST
+from zkchat_cli.llm.offline.list_positions import last_page, place_in_list
 from zkchat_cli.llm.offline.note_descriptions import count_of_notes, list_arguments
 from zkchat_cli.llm.offline.note_lists import format_note, listed_notes, page_size
 from zkchat_cli.llm.offline.note_request import NoteRequest
@@ -36,11 +36,13 @@ from zkchat_cli.text.note_phrases import note_phrases
 def next_pick_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
     """The list again, from the wanted note on, and the reading of that note."""
     lists = turn.calls_of(LIST_TOOL)
+    size = page_size(request)
     if not lists:
-        begin = request.page * page_size(request)
-        place: dict[str, Any] = {"offset": begin + request.pick - 1, "limit": 1}
-        if request.pick == LAST:
-            place = {"offset": begin, "limit": page_size(request)}
+        place = place_in_list(request.pick, request.page, size)
+        return [WantedCall(LIST_TOOL, list_arguments(request) | place)]
+    shown = last_page(request.page, int(lists[-1].data.get("total", 0)), size)
+    if shown < request.page and len(lists) == 1:
+        place = place_in_list(request.pick, shown, size)
         return [WantedCall(LIST_TOOL, list_arguments(request) | place)]
     documents = lists[-1].data.get("documents", ())
     if not documents or turn.calls_of(READ_TOOL):
