@@ -173,3 +173,9 @@ def test_amounts_are_found_by_property_or_unit(text: str, query: str, values: li
 )
 def test_number_is_read_with_its_marks(text: str, value: float | None) -> None:
     assert read_decimal(text) == value
+
+
+def test_amounts_below_headings_of_days_are_of_those_days(app: AppFixture, vault: Path) -> None:
+    log = "## 3 May 2025\n- ran 3 km\n\n## 4 June 2025\n- ran 4 km\n"
+    write_notes(vault, {"Log.md": log, "Runs.md": "- 2025-05-09: ran 9 km\n"})
+    assert answer_to(app, "how many km did I run in May 2025?").startswith("Total of km: 12.")

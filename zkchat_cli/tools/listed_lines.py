@@ -13,6 +13,7 @@ from zkchat_cli.tools.base import ToolOutput
 from zkchat_cli.vault.catalog import NoteSelection
 from zkchat_cli.vault.index.values import NoteEntry
 from zkchat_cli.vault.line_dates import period_of_line, written_period
+from zkchat_cli.vault.line_names import heading_level
 from zkchat_cli.vault.note_amounts import NoteAmount, find_amounts, read_query
 from zkchat_cli.vault.note_tasks import NoteTask, correct_words, find_tasks, has_words
 from zkchat_cli.vault.note_timeline import DatedLines, find_dated_lines
@@ -38,6 +39,9 @@ TASKS = {
 """The states of the tasks that are listed by each name."""
 
 
+MOST_NOTES_OF_TIMELINE = 1000
+# In more of them, any note may have a date
+MOST_YEARS = 5
 LONGEST_MONTH = timedelta(days=31)
 _WRITTEN_YEAR = lazy_pattern(r"\d{4}|(?:last|this|next) year")
 
@@ -96,17 +100,14 @@ def list_lines(vault: Vault, selection: NoteSelection, wanted: LineRequest) -> T
         return list_dated_lines(vault, selection, wanted)
     if show.startswith(DATES):
         return list_property_dates(vault, selection, wanted)
+    if show.startswith((AMOUNTS, HIGHEST, LOWEST)):
+        # A line may have a date of its own
+        anytime = vault.catalog.list_notes(selection._replace(since="", until=""))
+        of_time = _wanted_time(vault, selection)
+        return list_amounts(vault, anytime, show, begin, limit, of_time)
     notes = vault.catalog.list_notes(selection)
     if show == BROKEN_LINKS:
         return list_broken_links(vault, notes, begin, limit)
-    if show.startswith((AMOUNTS, HIGHEST, LOWEST)):
-        period = vault.catalog.read_period(selection.since, selection.until)
-        if period is None:
-            return list_amounts(vault, notes, show, begin, limit)
-        # A line may have a date of its own
-        anytime = vault.catalog.list_notes(selection._replace(since="", until=""))
-        of_time = AmountTime(period, {note.path: note for note in notes})
-        return list_amounts(vault, anytime, show, begin, limit, of_time)
     tasks = find_listed_tasks(vault, notes, show, about)
     if show == DUE_TASKS:
         tasks = tasks.due_in(vault.catalog.due_period(since, until))
@@ -192,11 +193,20 @@ def list_broken_links(
 
 def list_dated_lines(vault: Vault, selection: NoteSelection, wanted: LineRequest) -> ToolOutput:
     """What the notes say about something, in the order of its days, each as an excerpt."""
-    period = vault.catalog.read_period(wanted.since, wanted.until)
+    anytime = vault.catalog.list_notes(selection._replace(since="", until=""))
+    of_time = _wanted_time(vault, selection)
+    if of_time is None:
+        # The best ones come first
+        anytime = anytime[:MOST_NOTES_OF_TIMELINE]
     found: list[tuple[str, DatedLines]] = []
-    for note in vault.catalog.list_notes(selection._replace(since="", until="")):
+    for note in anytime:
+        text = vault.reader.read_if_there(note.path) or ""
+        if of_time is not None and not of_time.may_have(note.path, text):
+            continue
         lines = find_dated_lines(vault.reader.parse(note.path), note.title, wanted.about)
-        found += [(note.path, each) for each in lines if period is None or _is_in(each, period)]
+        if of_time is not None:
+            lines = [each for each in lines if of_time.has(each.period)]
+        found += [(note.path, each) for each in lines]
     found.sort(key=lambda each: (each[1].period.first, each[0], each[1].first))
     shown = found[wanted.begin :][: wanted.limit]
     chunks: list[ContentChunk] = []
@@ -257,15 +267,30 @@ def _dates_of_time(
     return found
 
 
-def _is_in(lines: DatedLines, period: Period) -> bool:
-    return lines.period.intersect(period) == lines.period
-
-
-class AmountTime(NamedTuple):
-    """The time that amounts are wanted of, and the notes of that time."""
+class WantedTime(NamedTuple):
+    """The time that lines are wanted of, and the notes of that time."""
 
     period: Period
     notes: Mapping[str, NoteEntry]
+
+    def has(self, days: Period) -> bool:
+        """Whether days are of that time."""
+        return days.intersect(self.period) == days
+
+    def may_have(self, path: str, text: str) -> bool:
+        """Whether a note may have something of that time: it is of it, or names its year."""
+        years = range(self.period.first.year, self.period.last.year + 1)
+        if path in self.notes or len(years) > MOST_YEARS:
+            return True
+        return any(str(year) in text for year in years)
+
+
+def _wanted_time(vault: Vault, selection: NoteSelection) -> WantedTime | None:
+    """The time of a selection; None for any."""
+    period = vault.catalog.read_period(selection.since, selection.until)
+    if period is None:
+        return None
+    return WantedTime(period, {note.path: note for note in vault.catalog.list_notes(selection)})
 
 
 def list_amounts(
@@ -274,7 +299,7 @@ def list_amounts(
     written: str,
     begin: int,
     limit: int,
-    of_time: AmountTime | None = None,
+    of_time: WantedTime | None = None,
 ) -> ToolOutput:
     """The sum, the highest and the lowest of the amounts in notes, and the lines that have them as
     excerpts. Of a time are those with a date in it, and those without one in the notes of it.
@@ -284,6 +309,8 @@ def list_amounts(
     found: list[tuple[str, NoteAmount]] = []
     for note in notes:
         text = vault.reader.read_if_there(note.path) or ""
+        if of_time is not None and not of_time.may_have(note.path, text):
+            continue
         amounts = find_amounts(text, query, note.title)
         if of_time is not None:
             amounts = _amounts_of_time(amounts, note.path, text, of_time)
@@ -311,20 +338,35 @@ def list_amounts(
 
 
 def _amounts_of_time(
-    amounts: Iterable[NoteAmount], path: str, text: str, of_time: AmountTime
+    amounts: Iterable[NoteAmount], path: str, text: str, of_time: WantedTime
 ) -> list[NoteAmount]:
-    """The amounts in a text that are of a time."""
+    """The amounts in the text of a note that are of a time: by the date of their line; without one,
+    those in its sections of that time, or all if it has no such sections.
+    """
     lines = text.split("\n")
+    note = of_time.notes.get(path)
+    spans: list[range] = []
+    if note is not None:
+        spans = [_span_of_section(lines, section.line) for section in note.sections]
+        spans = spans or [range(len(lines) + 1)]
     within: list[NoteAmount] = []
     for amount in amounts:
         days = period_of_line(lines, amount.line)
-        if days is None:
-            is_within = path in of_time.notes
-        else:
-            is_within = days.intersect(of_time.period) == days
+        is_within = any(amount.line in span for span in spans)
+        if days is not None:
+            is_within = of_time.has(days)
         if is_within:
             within.append(amount)
     return within
+
+
+def _span_of_section(lines: Sequence[str], first: int) -> range:
+    """The lines from a heading on, before the next one that is no lower."""
+    level = heading_level(lines[first - 1])
+    for number, line in enumerate(lines[first:], first + 1):
+        if 0 < heading_level(line) <= level:
+            return range(first, number)
+    return range(first, len(lines) + 1)
 
 
 def describe_rest(begin: int, shown: int, found: int) -> str:

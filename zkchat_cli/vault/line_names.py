@@ -29,7 +29,7 @@ def names_of_lines(lines: Sequence[str]) -> Iterator[NamesAbove]:
     headings: list[tuple[int, str]] = []
     items: list[tuple[int, str]] = []
     for line in lines:
-        level = _heading_level(line)
+        level = heading_level(line)
         indent = len(line) - len(line.lstrip(" \t"))
         if level:
             items.clear()
@@ -53,7 +53,7 @@ def _leave(names: list[tuple[int, str]], level: int) -> None:
         names.pop()
 
 
-def _heading_level(line: str) -> int:
+def heading_level(line: str) -> int:
     """The number of marks of a heading; 0 for another line."""
     marks = len(line) - len(line.lstrip("#"))
     return marks if line[marks : marks + 1] == " " else 0

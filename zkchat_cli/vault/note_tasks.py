@@ -6,8 +6,10 @@ from typing import Literal, NamedTuple
 
 from zkchat_cli.markdown.blocks import MarkdownBlock, blocks
 from zkchat_cli.text import words
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.patterns import lazy_pattern
 
+LENGTH_OF_ROOT = 3
 TaskState = Literal["open", "done"]
 # "[-]" and "[>]" are cancelled and moved elsewhere; the other marks are kinds of open tasks
 _DONE = ("x", "X", "-", ">", "DONE", "CANCELED", "CANCELLED")
@@ -98,6 +100,10 @@ def _due_day(lines: Sequence[str]) -> str:
 
 def has_words(text: str, wanted: str) -> bool:
     """Whether a text has all words of another, in any form."""
+    folded = fold(text)
+    # The forms of a word begin alike, and most lines have none of them
+    if not all(fold(word)[:LENGTH_OF_ROOT] in folded for word in _content(wanted)):
+        return False
     languages = words.detect_languages((text, wanted))
     stems = {words.stem(word, languages) for word in words.content_terms(text)}
     return all(words.stem(word, languages) in stems for word in _content(wanted))
