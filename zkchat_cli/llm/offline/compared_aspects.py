@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from zkchat_cli.llm.offline.message_frame import without_frame, without_thanks
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.note_scope import PUNCTUATION, clean_subject, has_date
 from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
@@ -85,11 +86,13 @@ _OWNER = lazy_pattern(r"(?P<side>.+?)(?:['’]s|s['’])(?: (?P<aspect>.+))?")
 _SAME = lazy_pattern(
     r"(?:(?:that|those|the ones?|celui|celle|ceux|celles) (?:of|de|du|des|d['’]) ?)"
 )
-# "Compare them in general", "in my notes"
+# "Compare them in general", "for me", "in one sentence"
 _NO_ASPECT = lazy_pattern(
     r"(?:general|detail|details|short|brief|depth|particular|notes?|my notes|notizen|meinen notizen"
     r"|mes notes|mis notas|minhas notas|notas|kurze|allgemeinen|einzelnen|resumen|resumo|bref|geral"
-    r"|detalle|detalhes?)"
+    r"|detalle|detalhes?|me|us|mich|mir|uns|moi|nous|mi|mim|nosotros|nos"
+    r"|(?:\w+ ){0,2}(?:sentences?|words?|lines?|bullet points?|satz|satze|satzen|worten"
+    r"|stichpunkten|phrases?|mots|frases?|palabras|palavras))"
 )
 
 
@@ -106,23 +109,38 @@ class _WithoutAspect(NamedTuple):
 def read_aspect(
     text: str, found: NoteRequest | None, parse: Callable[[str], NoteRequest | None]
 ) -> NoteRequest | None:
-    """The comparison that a message asks for, with its aspect; None if it has none. `found` is the
-    request of the whole message, and `parse` reads one without the aspect.
+    """The comparison that a message asks for, with its aspect if it has one; None if it asks for
+    none. `found` is the request of the whole message, and `parse` reads one without the aspect.
     """
     if found is not None and found.kind != "compare":
         return None
-    for each in _without_aspects(text.strip(PUNCTUATION)):
+    framed = without_frame(without_thanks(text)).strip(PUNCTUATION)
+    if found is not None and framed != text.strip(PUNCTUATION):
+        # "For me" and "in my notes" belong to no side
+        bare = parse(framed)
+        found = bare if bare is not None and bare.kind == "compare" else found
+    for each in _without_aspects(framed):
         request = parse(each.text)
-        if request is None or request.kind != "compare":
-            continue
-        aspect = _named(each.aspect)
-        if not each.joint or not aspect:
-            return request._replace(aspect=aspect)
-        if found is None and len(each.aspect.split()) <= LONGEST_ASPECT:
-            return request._replace(aspect=aspect)
-        if found is not None and _suits(each, request, found):
-            return request._replace(aspect=aspect, whole_left=found.left, whole_right=found.right)
-    return _read_owned(found) if found is not None else None
+        if request is not None and request.kind == "compare":
+            with_aspect = _with_aspect(each, request, found)
+            if with_aspect is not None:
+                return with_aspect
+    return found and (_read_owned(found) or found)
+
+
+def _with_aspect(
+    split: _WithoutAspect, request: NoteRequest, whole: NoteRequest | None
+) -> NoteRequest | None:
+    """The request with its aspect; None if that is rather a part of a name."""
+    aspect = _named(split.aspect)
+    if not split.joint or not aspect:
+        return request._replace(aspect=aspect)
+    if whole is None:
+        is_short = len(split.aspect.split()) <= LONGEST_ASPECT
+        return request._replace(aspect=aspect) if is_short else None
+    if not _suits(split, request, whole):
+        return None
+    return request._replace(aspect=aspect, whole_left=whole.left, whole_right=whole.right)
 
 
 def _without_aspects(text: str) -> Iterator[_WithoutAspect]:

@@ -94,7 +94,7 @@ def _render_written(table: WrittenTable) -> str:
 
 def _with_columns(table: WrittenTable, names: Sequence[str]) -> WrittenTable:
     """A table with these columns only, behind the first one, which says what each row is of."""
-    wanted = dict.fromkeys([table.columns[0], *names[: MOST_COLUMNS + 1]])
+    wanted = dict.fromkeys([table.columns[0], *names[:MOST_COLUMNS]])
     places = [table.columns.index(name) for name in wanted]
     rows = [
         WrittenRow(
