@@ -115,10 +115,11 @@ def correct_words(text: str, known: Iterable[str]) -> str:
     """
     counts: Counter[str] = Counter()
     written: dict[str, str] = {}
-    for each in known:
-        for word in _WORD.findall(each):
-            counts.update(terms := words.content_terms(word))
-            written |= {term: word for term in terms if term not in written}
+    # Many texts have the same words
+    for word, count in Counter(word for each in known for word in _WORD.findall(each)).items():
+        for term in words.content_terms(word):
+            counts[term] += count
+            written.setdefault(term, word)
     corrected = text
     for word in _WORD.findall(text):
         near = _near_word(word, counts)
