@@ -47,7 +47,7 @@ def test_a_created_agent_is_a_file_that_can_be_used_at_once(zkchat: Program, fol
     [
         (["create", "Bad Name"], "cannot be called"),
         (["create", "critic"], "the agent critic already exists"),
-        (["config", "critic", "tools", "find"], "it must be append_to_note or create_note"),
+        (["config", "critic", "tools", "find"], "it must be one of append_to_note, create_note"),
         (["config", "critic", "model", "x/y"], "unknown model"),
         (["config", "critic", "temperature", "9"], "less than or equal to 2"),
         (["delete", "editor", "--yes"], "editor is built in and cannot be deleted"),

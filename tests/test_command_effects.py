@@ -216,7 +216,7 @@ def test_copying_is_confirmed_or_an_error(app: AppFixture, monkeypatch: pytest.M
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert "copied 1 character (the terminal)" in Hands(app.session()).carry_out(
+    assert "copied 1 character (through the terminal)" in Hands(app.session()).carry_out(
         CommandResult(clipboard="x")
     )
     monkeypatch.setenv("TERM", "dumb")

@@ -267,7 +267,7 @@ def _dates_of_time(
     return found
 
 
-class WantedTime(NamedTuple):
+class LinesOfTime(NamedTuple):
     """The time that lines are wanted of, and the notes of that time."""
 
     period: Period
@@ -285,12 +285,12 @@ class WantedTime(NamedTuple):
         return any(str(year) in text for year in years)
 
 
-def _wanted_time(vault: Vault, selection: NoteSelection) -> WantedTime | None:
+def _wanted_time(vault: Vault, selection: NoteSelection) -> LinesOfTime | None:
     """The time of a selection; None for any."""
     period = vault.catalog.read_period(selection.since, selection.until)
     if period is None:
         return None
-    return WantedTime(period, {note.path: note for note in vault.catalog.list_notes(selection)})
+    return LinesOfTime(period, {note.path: note for note in vault.catalog.list_notes(selection)})
 
 
 def list_amounts(
@@ -299,7 +299,7 @@ def list_amounts(
     written: str,
     begin: int,
     limit: int,
-    of_time: WantedTime | None = None,
+    of_time: LinesOfTime | None = None,
 ) -> ToolOutput:
     """The sum, the highest and the lowest of the amounts in notes, and the lines that have them as
     excerpts. Of a time are those with a date in it, and those without one in the notes of it.
@@ -338,7 +338,7 @@ def list_amounts(
 
 
 def _amounts_of_time(
-    amounts: Iterable[NoteAmount], path: str, text: str, of_time: WantedTime
+    amounts: Iterable[NoteAmount], path: str, text: str, of_time: LinesOfTime
 ) -> list[NoteAmount]:
     """The amounts in the text of a note that are of a time: by the date of their line; without one,
     those in its sections of that time, or all if it has no such sections.
