@@ -200,6 +200,10 @@ def test_a_name_or_number_of_the_question_must_be_in_the_note_that_answers(
         "shoes or sandals, which are lighter",
         "Brooks vs Asics",
         "Brooks oder Asics",
+        "are the running shoes lighter than leather boots",
+        "phone number of mum's portal",
+        "heel drop of the running shoes",
+        "size of nora's running shoes",
     ],
 )
 def test_a_near_passage_is_no_answer_without_the_parts_that_are_asked_for(query: str) -> None:
@@ -224,6 +228,8 @@ def test_a_near_passage_is_no_answer_without_the_parts_that_are_asked_for(query:
         "what's the size of Brooks",
         "what was the title of the shoes",
         "Brooks or running shoes",
+        "are the shoes better than Brooks",
+        "what size is there other than 39",
     ],
 )
 def test_a_passage_with_all_parts_that_are_asked_for_answers(query: str) -> None:

@@ -1,5 +1,5 @@
-"""Parts of a question that an answer must have together, and questions that sentences do not answer
-by being near. Pure.
+"""Parts of a question that an answer must have, and questions that sentences do not answer by being
+near. Pure.
 
 "The password of the guest wifi" is near to each note about the wifi, and the password of something
 else may stand in another. "Who did not come?" is near to the list of those who came. A year that
@@ -7,10 +7,12 @@ nothing in a note says is not the year of that note.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, comparable_words
+from zkchat_cli.llm.offline.asked_amounts import lack_asked_amount
+from zkchat_cli.llm.offline.asked_values import lack_asked_value
+from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote
 from zkchat_cli.llm.offline.term_weights import PassageVocabulary
 from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.patterns import lazy_pattern
@@ -39,6 +41,10 @@ _OF = (
     lazy_pattern(
         r"^\W*(?:the )?(?P<thing>\w+(?: \w+)?) of (?:(?:the|a|an|my|our|his|her|their|this) )?"
         r"(?P<owner>[\w.'-]+(?: [\w.'-]+){0,3})\W*$"
+    ),
+    lazy_pattern(
+        r"^\W*(?:(?:what|which|who)(?: (?:is|are|was|were)|'s) )?(?:the )?(?P<thing>\w+(?: \w+)?) "
+        r"(?:on|for|in) (?:my|our|his|her|their) (?P<owner>[\w.'-]+(?: [\w.'-]+){0,2})\W*$"
     ),
     lazy_pattern(
         r"^\W*(?:was|wie|welche[rs]?) (?:ist|sind|war|waren|lautet|lauten|lautete|heisst|hiess) "
@@ -77,6 +83,17 @@ _ALTERNATIVES = lazy_pattern(
     r"|wenn|pour|quel(?:le)?|para|cual|que|qual)\b)"
 )
 """Two sides at the beginning of a question: "curl or httpie for sending json"."""
+_THAN = lazy_pattern(
+    r"^\W*(?:is|are|was|were|do|does|did|ist|sind|war|waren|braucht|kostet|hat|es|son|e|sao|est"
+    r"|sont|est-ce que)\b.*\b(?:(?:more|less|fewer|plus|moins|mas|menos|mais)\b.*"
+    r"|(?!other|rather)\w+er\b.*|worse|mejor|peor|melhor|pior|mieux|meilleure?) "
+    r"(?:than (?:(?:the|a|an|my|our|his|her|their) )?"
+    r"|als (?:(?:der|die|das|ein|eine|mein|meine|unser|unsere) )?"
+    r"|que (?:le |la |les |l'|un |une |el |los |las |una |o |a |os |as |um |uma ))"
+    r"(?!(?:wir|ich|er|sie|es|du|ihr|we|i|he|she|they|you|it)\b)"
+    r"(?P<second>[\w.+#-]+(?: [\w.+#-]+)?)\W*$"
+)
+"""A comparison and its second side: "is the inkjet cheaper than a laser printer?"."""
 
 
 class _OwnedThing(NamedTuple):
@@ -93,18 +110,23 @@ def lacks_asked_parts(
     question: str,
     leading: Sequence[RankedQuote],
     excerpts: Iterable[QuoteSource],
-    languages: tuple[str, ...],
+    vocabulary: PassageVocabulary,
 ) -> bool:
     """Whether the leading passages cannot answer, although they may be near: the question asks who
     or which one does *not*, for a year that is nowhere in what was found of the first one's note,
-    or for what belongs to somebody or something, and no passage has both.
+    for what belongs to somebody or something, and no passage has both, or for a kind of value or an
+    amount that none has.
     """
     folded = fold(question).replace("’", "'")
     if _ASKS_FOR_EXCEPTION.search(folded):
         return True
+    if lack_asked_amount(question, (each.text for each in leading)):
+        return True
+    if lack_asked_value(question, (each.with_names for each in leading)):
+        return True
     if leading and _lacks_year(folded, leading[0].excerpt.path, excerpts):
         return True
-    return any(_is_apart(each, leading, languages) for each in _owned_things(folded))
+    return any(_is_apart(each, leading, vocabulary) for each in _owned_things(folded))
 
 
 def _lacks_year(folded: str, path: str, excerpts: Iterable[QuoteSource]) -> bool:
@@ -129,38 +151,40 @@ def _owned_things(folded: str) -> Iterator[_OwnedThing]:
 
 
 def _is_apart(
-    owned: _OwnedThing, leading: Iterable[RankedQuote], languages: tuple[str, ...]
+    owned: _OwnedThing, leading: Iterable[RankedQuote], vocabulary: PassageVocabulary
 ) -> bool:
-    """Whether no passage, with the names above it, has a word of the thing and one of its owner."""
-    things = _named_words(owned.thing, languages)
-    owners = _named_words(owned.owner, languages)
+    """Whether no passage, with the names above it, has all words of the thing and of its owner
+    that others have: the frame number of the cargo bike is not that of the road bike.
+    """
+    things = [word for word in content_terms(owned.thing) if word not in _GENERIC]
+    owners = content_terms(owned.owner.replace("'s", ""))
     if not things or not owners:
         return False
-    return not any(
-        _has_any(quote.words | quote.above, things) and _has_any(quote.words | quote.above, owners)
-        for quote in leading
-    )
+    needed = _known(things, vocabulary) + _known(owners, vocabulary)
+    return not any(all(_has(quote, word, vocabulary) for word in needed) for quote in leading)
 
 
-def _named_words(text: str, languages: tuple[str, ...]) -> frozenset[str]:
-    """The words of a name as passages have them, none if it is too general to be named."""
-    named = content_terms(text.replace("'s", ""))
-    if not _GENERIC.isdisjoint(named):
-        return frozenset()
-    return comparable_words(" ".join(named), languages)
+def _known(names: list[str], vocabulary: PassageVocabulary) -> list[str]:
+    """The words of a name that any passage has; all if none has any."""
+    return [word for word in names if vocabulary.has_word(word)] or names
 
 
-def _has_any(words: Set[str], wanted: Set[str]) -> bool:
-    return not words.isdisjoint(wanted)
+def _has(quote: RankedQuote, word: str, vocabulary: PassageVocabulary) -> bool:
+    """Whether a passage, with the names above it, has a word in one of its forms."""
+    return any(form in quote.words or form in quote.above for form in vocabulary.forms(word))
 
 
 def unknown_alternative(question: str, vocabulary: PassageVocabulary) -> str | None:
-    """The unknown side of a choice ("curl or httpie"): no passage has a word of it."""
-    found: re.Match[str] | None = _ALTERNATIVES.search(fold(question))
-    if found is None:
-        return None
-    for side in (found["first"], found["second"]):
-        named = content_terms(side)
-        if named and not any(map(vocabulary.has_word, named)):
-            return named[-1]
-    return None
+    """A word of the unknown side of a choice ("curl or httpie"), which no passage has any word of,
+    or of the second side of a comparison ("cheaper than a laser printer"), if no passage has it.
+    """
+    folded = fold(question)
+    choice: re.Match[str] | None = _ALTERNATIVES.search(folded)
+    if choice is not None:
+        for side in (choice["first"], choice["second"]):
+            named = content_terms(side)
+            if named and not any(map(vocabulary.has_word, named)):
+                return named[-1]
+    comparison: re.Match[str] | None = _THAN.search(folded)
+    named = content_terms(comparison["second"]) if comparison is not None else []
+    return next((word for word in named if not vocabulary.has_word(word)), None)

@@ -135,6 +135,11 @@ class RankedQuote(NamedTuple):
         # A remembered fact has no names at all
         return tuple(dict.fromkeys(filter(None, names))) or ("",)
 
+    @property
+    def with_names(self) -> str:
+        """The text with the names of its note and section: alone, it may be about anything."""
+        return f"{' › '.join(self.section)}: {self.text}"
+
 
 def find_quotes(
     excerpts: Iterable[QuoteSource], languages: tuple[str, ...], max_group: int = MAX_GROUP

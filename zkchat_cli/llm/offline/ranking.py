@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from zkchat_cli.llm.offline.asked_amounts import lack_asked_amount
 from zkchat_cli.llm.offline.asked_parts import lacks_asked_parts
 from zkchat_cli.llm.offline.confidence import (
     LEAST_SURE,
@@ -49,6 +48,7 @@ from zkchat_cli.llm.offline.quotes import (
     find_quotes,
     mark_labels_of_code,
 )
+from zkchat_cli.llm.offline.selection import MIN_SHARE
 from zkchat_cli.llm.offline.term_weights import (
     Coverage,
     PassageVocabulary,
@@ -183,7 +183,7 @@ def rank_passages(
     else:
         confidence = _confidence_by_meaning(question, ranked, similarity, vocabulary, similarities)
         confidence = without_unknown(confidence, question, vocabulary, excerpts, language)
-    if _lacks_what_is_asked(question, confidence, ranked, excerpts, languages):
+    if _lacks_what_is_asked(question, confidence, ranked, excerpts, vocabulary):
         confidence = confidence.doubted()
     if not is_across:
         ranked[:MOST_COMPARED_TWICE] = _valued_as_first(
@@ -201,15 +201,14 @@ def _lacks_what_is_asked(
     confidence: Confidence,
     ranked: Sequence[_ValuedQuote],
     excerpts: Sequence[QuoteSource],
-    languages: tuple[str, ...],
+    vocabulary: PassageVocabulary,
 ) -> bool:
-    """Whether the best passages lack the amount, the Chinese word or one of the parts that the
+    """Whether the passages that would be quoted lack the Chinese word or one of the parts that the
     question asks for.
     """
     leading = [each.quote for each in _leading(ranked)]
-    if lack_asked_amount(question.text, (each.text for each in leading)):
-        return True
-    if lacks_asked_parts(question.text, leading, excerpts, languages):
+    quoted = [each for each in leading if each.value >= MIN_SHARE * leading[0].value]
+    if lacks_asked_parts(question.text, quoted, excerpts, vocabulary):
         return True
     return is_pair_needed(confidence.missing, confidence.signals)
 
@@ -223,7 +222,7 @@ def _valued_as_first(
     """
     if similarities is None:
         return list(leading)
-    cosines = similarities(question, [_with_names(each.quote) for each in leading])
+    cosines = similarities(question, [each.quote.with_names for each in leading])
     if not cosines:
         return list(leading)
     valued = []
@@ -232,11 +231,6 @@ def _valued_as_first(
         worth = quote.value + (cosine + quote.rank_worth) * quote.quality
         valued.append(each._replace(quote=quote._replace(value_as_first=worth)))
     return valued
-
-
-def _with_names(quote: RankedQuote) -> str:
-    """A passage with the names of its note and section: alone, it may be about anything."""
-    return f"{' › '.join(quote.section)}: {quote.text}"
 
 
 def _quality(quote: RankedQuote, weights: TermWeights, languages: tuple[str, ...]) -> float:
@@ -357,7 +351,7 @@ def _confidence_by_meaning(
         missing=missing.word if missing is not None else None,
         known=known,
         signals=signals,
-        is_clearly_missing=is_clearly_foreign(missing, question, _with_names(best), similarities),
+        is_clearly_missing=is_clearly_foreign(missing, question, best.with_names, similarities),
     )
 
 
