@@ -22,9 +22,9 @@ def test_dated_lines_are_told_in_their_order_with_their_sources(app: AppFixture)
     assert answer_to(app, "timeline of the attic") == (
         "7 dated entries about attic, in 4 notes:\n\n"
         "- Work: “2025-11-02 | attic: first idea” [1]\n"
-        "- 2026-01-10 Attic: “It becomes a bedroom.” [2]\n"
+        "- 2026-01-10. Attic: “It becomes a bedroom.” [2]\n"
         "- Attic: “started: 2026-01-15” [3]\n"
-        "- 2026-02-01 Attic: “Measured the beams.” [4]\n"
+        "- 2026-02-01. Attic: “Measured the beams.” [4]\n"
         "- 2026-05-03: “the attic leaks” [5]\n"
         "- 2026-05-20: “the roofer came” [6]\n"
         "- 2026-05-20: “paid him” [7]\n"

@@ -123,12 +123,14 @@ def _answer_with_tasks(request: NoteRequest, turn: AskedTurn, page: int) -> Offl
 
 
 def _dated_line(excerpt: QuoteSource, day: str) -> str:
-    """A line, with the name of its note and, unless they say it, its day."""
+    """A line, with the name of its note and, unless they say it, its day: as a sentence of its own,
+    because nothing in the line says it.
+    """
     languages = words.detect_languages([excerpt.text])
     quotes = find_quotes([excerpt], languages, max_group=0)[:1]
     title = plain_name(excerpt.title)
     if day and day not in excerpt.text and day not in title:
-        title = f"{day} {title}"
+        title = f"{day}. {title}"
     return f"- {title}: {format_quotes(quotes)}" if quotes else f"- {title} [{excerpt.source}]\n"
 
 
