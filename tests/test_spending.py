@@ -1,6 +1,9 @@
 """Requests for what something has cost in all, in five languages."""
 
+from pathlib import Path
+
 import pytest
+from conftest import write_notes
 from factories import AppFixture, answer_to, report_of
 
 from zkchat_cli.vault.note_amounts import find_amounts, read_query
@@ -8,9 +11,12 @@ from zkchat_cli.vault.note_amounts import find_amounts, read_query
 VAULT = {
     "Tapwise.md": "A reader.\n\n- 2025-02-05: yearly plan 99.00 €\n- 2026-01-05: reader 25 €\n",
     "2026-05-03.md": "- paid 12.50 € to tapwise\n- spent 30 € on shoes\n- Roof: offer 900 €\n",
+    "2026-05-04.md": "- tyres: wanted £70\n",
     "2026-06-03.md": "## Tapwise\n\n- renewed\n  - 14 € by card\n",
     "Roof.md": "The roof leaks.\n",
-    "Car.md": "- paid £80 for tyres\n- washer: 20 pounds for the tyres\n",
+    "Car.md": (
+        "- paid £80 for tyres\n- washer: 20 pounds for the tyres\n- sold the old tyres for £15\n"
+    ),
 }
 
 
@@ -47,6 +53,16 @@ def test_lines_that_are_added_are_quoted(app: AppFixture) -> None:
     said = answer_to(app, "how much did I spend on tapwise?")
     assert "- Tapwise: “2025-02-05: yearly plan 99.00 €” [1]" in said
     assert "- 2026-06-03: “14 € by card” [3]" in said
+
+
+def test_whole_sentence_with_an_amount_is_quoted(app: AppFixture, vault: Path) -> None:
+    text = (
+        "Blue, with a small dent in the left door and 28,450 miles, bought on 5 October 2024 for "
+        "the long trips north, for £17,200 from a man who had looked after it."
+    )
+    write_notes(vault, {"Niro.md": f"{text}\n"})
+    said = answer_to(app, "how much did I spend on the niro in all?")
+    assert f"- Niro: “{text}” [1]" in said
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,12 @@ _NO_AMOUNT = lazy_pattern(
     r"|objetivo)\b|^\W*plan\b|\bplan ?:|\bplan(?:ned|ning|s to|ung|t|en|ea\w*|eja\w*|if\w*)\b"
     r"|\bgeplant\w*|\bprev(?:u|ist[oa])s?\b"
 )
-# What would be paid, but was not yet
+# What would be paid but was not, and what was got
 _NOT_PAID = lazy_pattern(
     r"\b(?:offer(?:s|ed)?|quote[sd]?|estimate[sd]?|budget(?:ed)?|(?:kosten)?(?:vor)?anschlag|angebot\w*"
     r"|devis|estimation|oferta|presupuesto|orcamento|refund(?:ed)?|erstattet|ruckerstattung|rembourse\w*"
-    r"|reembols\w*|would cost|wurde kosten)\b"
+    r"|reembols\w*|would cost|wurde kosten|wanted|sold|verkauft|vendus?|vendues?|vendid[oa]s?|vendi"
+    r"|vendeu|excess|selbstbeteiligung|franquicia|franquia)\b"
 )
 
 

@@ -15,7 +15,8 @@ from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
 
 # Lines with amounts in an answer
 MOST_LINES = 6
-LONGEST_LINE = 100
+# Letters of a line that is shown: a longer one is a paragraph
+LONGEST_LINE = 200
 EXTREMES = ("highest", "lowest")
 
 
