@@ -184,7 +184,7 @@ def test_tasks_are_told_by_the_day_on_which_they_are_due(
 
 
 def test_deadline_below_a_task_is_shown_with_it(app: AppFixture) -> None:
-    assert "- 2199-05-04 Later: “TODO renew passport" in answer_to(app, "tasks due in May 2199")
+    assert "- 2199-05-04. Later: “TODO renew passport" in answer_to(app, "tasks due in May 2199")
 
 
 def test_due_tasks_of_the_nearest_days(app: AppFixture, vault: Path) -> None:

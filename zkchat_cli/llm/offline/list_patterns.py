@@ -187,12 +187,15 @@ _FRAME_WROTE = (
     r"qu(?:['’]?est[- ]ce qui|e) s['’]est (?:il )?passe|que s['’]est[- ]il passe",
     r"que (?:paso|ha pasado)",
     r"(?:o )?que (?:aconteceu|houve|se passou)",
+    r"(?:what (?:has |have )?changed|qu['’]est[- ]ce qui a change|que (?:cambio|ha cambiado)"
+    r"|(?:o )?que mudou)(?=.* (?:since|depuis|desde) )",
 )
 WRITTEN = family(
     "list",
     "what. was. qu. que. o.",
     *(rf"(?:{frame}) (?P<when>.+)" for frame in _FRAME_WROTE),
     r"was (?:ist|war)(?: alles)? (?P<when>.+) (?:passiert|geschehen|los)",
+    r"was hat sich (?P<when>(?:.+ )?seit .+) (?:geandert|verandert|getan)",
 )
 _WITHOUT = (
     r"without|with no|(?:do not|don['’]t) have|have no|no|ohne|(?:haben )?keine|sans|n['’]ont"

@@ -63,7 +63,7 @@ UNABLE = (
         " tag erstell losch entfern verschieb benenn ander bearbeit offne fuge cree ajout supprim"
         " effac renomm deplac modif crea agreg anad borra elimin renombr muev edita cambia crie"
         " cria adicion apag exclu renome mova edite mude",
-        rf"(?:{_CHANGE}) (?:(?:{{the}}|new|neue|nouvelle|nueva|nova) )*(?:{{notes}})"
+        rf"(?:{_CHANGE}) (?:(?:{{all}}|{{the}}|new|neue|nouvelle|nueva|nova) )*(?:{{notes}})"
         r"(?: nueva| nouvelle| nova)?"
         r"(?: (?P<scope>.+))?",
         rf"(?:{_CHANGE}) (?P<scope>\[\[.+)",
