@@ -27,6 +27,7 @@ def test_request_is_found_beside_what_asks_for_nothing(message: str, request_: s
         "My router drops packets. The light is red. How do I reset it?",
         "Is Dr. Weber in on Monday?",
         "list my books. And count the notes about bees.",
+        "The boat is written once at the top of a page. list all to-dos of pages belonging to it",
     ],
 )
 def test_message_with_several_sentences_that_count_stays_whole(message: str) -> None:

@@ -54,7 +54,7 @@ def main_request(message: str) -> str:
     rest = [each for each in sentences if not _is_beside(each)]
     if len(rest) == 1:
         return rest[0]
-    asked = [each for each in rest if parse_request(each).kind in _CLEAR]
+    asked = [each for each in rest if _is_clear(each)]
     others = [each for each in rest if each not in asked]
     is_only = len(asked) == 1 and not any(map(_asks_too, others))
     return asked[0] if is_only else message
@@ -66,6 +66,14 @@ def _is_beside(sentence: str) -> bool:
     if _OPENING.fullmatch(bare) or _MANNER.fullmatch(bare):
         return True
     return find_courtesy(sentence) is not None
+
+
+def _is_clear(sentence: str) -> bool:
+    """Whether a sentence is a request in any company; one that may be a look-up needs the others to
+    be understood.
+    """
+    request = parse_request(sentence)
+    return request.kind in _CLEAR and not request.may_be_lookup
 
 
 def _asks_too(sentence: str) -> bool:
