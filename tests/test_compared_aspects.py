@@ -1,7 +1,7 @@
 """Comparisons of two sides on one aspect, on a vault in five languages."""
 
 import pytest
-from factories import AppFixture, answer_to
+from factories import AppFixture, answer_to, report_of
 
 VAULT = {
     "Podman.md": "# Podman\n\nPodman needs no daemon.\n\nRootless Podman binds no low ports.\n\n"
@@ -78,3 +78,22 @@ def test_words_of_an_aspect_may_be_the_name_of_a_note(app: AppFixture) -> None:
     answer = answer_to(app, "compare lord of the rings and dune")
     assert answer.startswith("lord of the rings:")
     assert "Mordor" in answer
+
+
+@pytest.mark.parametrize(
+    ("message", "remark", "said"),
+    [
+        ("compare podman and docker", "and on ports?", ["no low ports", "its ports"]),
+        ("Vergleiche Wärmepumpe und Gasheizung", "und beim Preis?", ["24000", "9000"]),
+        ("compare la Clio et la Zoé", "et sur le prix ?", ["18000", "33000"]),
+        ("compara la Orbea y la BH", "¿y en cuanto al precio?", ["1500", "1200"]),
+        ("compare a Vivo e a Claro", "e no preço?", ["120 reais", "99 reais"]),
+    ],
+)
+def test_an_aspect_may_follow_a_comparison(
+    app: AppFixture, message: str, remark: str, said: list[str]
+) -> None:
+    session = app.session()
+    report_of(session.send(message))
+    answer = report_of(session.send(remark)).answer
+    assert all(each in answer for each in said)

@@ -41,6 +41,8 @@ class RequestPhrases(NamedTuple):
     cannot_change: str
     cannot_remind: str
     cannot_browse: str
+    cannot_count: str
+    cannot_tabulate: str
     notes_say: str
     # The conversation itself
     introduction: str
@@ -78,6 +80,10 @@ REQUEST_PHRASES = {
         cannot_remind="zkchat has no reminders, with any model. It can remember a fact for later "
         "conversations: {command}.",
         cannot_browse="I only know your notes, and no model in zkchat searches the web.",
+        cannot_count="The last answer quotes notes: there is no list to count. I can count notes, "
+        "tasks and amounts, as in “how many notes about bees?”.",
+        cannot_tabulate="The last answer quotes notes: there is no list to put into a table. I can "
+        "make a table of notes or of one note, as in “table of my books”.",
         notes_say="What your notes say about {name}:",
         introduction="I search your notes and quote the sentences that answer; I am not a language "
         "model. Ask me about anything in your notes, or type /help to see what else zkchat can do.",
@@ -115,6 +121,10 @@ REQUEST_PHRASES = {
         cannot_remind="zkchat hat mit keinem Modell Erinnerungen. Es kann sich etwas für spätere "
         "Gespräche merken: {command}.",
         cannot_browse="Ich kenne nur deine Notizen, und kein Modell in zkchat sucht im Netz.",
+        cannot_count="Die letzte Antwort zitiert Notizen: Es gibt keine Liste zu zählen. Ich kann "
+        "Notizen, Aufgaben und Beträge zählen, etwa „wie viele Notizen über Bienen?“.",
+        cannot_tabulate="Die letzte Antwort zitiert Notizen: Es gibt keine Liste für eine Tabelle. "
+        "Ich kann Notizen oder eine Notiz als Tabelle zeigen, etwa „Tabelle meiner Bücher“.",
         notes_say="Was deine Notizen über {name} sagen:",
         introduction="Ich durchsuche deine Notizen und zitiere die Sätze, die antworten; ich bin "
         "kein Sprachmodell. Frag mich nach allem, was in deinen Notizen steht; /help zeigt, was "
@@ -154,6 +164,10 @@ REQUEST_PHRASES = {
         "prochaines conversations : {command}.",
         cannot_browse="Je ne connais que vos notes, et aucun modèle de zkchat ne cherche sur le "
         "web.",
+        cannot_count="La dernière réponse cite des notes : il n'y a pas de liste à compter. Je peux "
+        "compter des notes, des tâches et des montants : « combien de notes sur les abeilles ? ».",
+        cannot_tabulate="La dernière réponse cite des notes : il n'y a pas de liste à mettre en "
+        "tableau. Je peux faire un tableau de notes ou d'une note : « tableau de mes livres ».",
         notes_say="Ce que vos notes disent de {name} :",
         introduction="Je cherche dans vos notes et cite les phrases qui répondent ; je ne suis pas "
         "un modèle de langage. Posez-moi une question sur vos notes ; /help montre ce que zkchat "
@@ -191,6 +205,10 @@ REQUEST_PHRASES = {
         cannot_remind="zkchat no tiene recordatorios con ningún modelo. Puede recordar un dato "
         "para otras conversaciones: {command}.",
         cannot_browse="Solo conozco tus notas, y ningún modelo de zkchat busca en la web.",
+        cannot_count="La última respuesta cita notas: no hay ninguna lista que contar. Puedo contar "
+        "notas, tareas e importes: «¿cuántas notas sobre abejas?».",
+        cannot_tabulate="La última respuesta cita notas: no hay ninguna lista para una tabla. Puedo "
+        "hacer una tabla de notas o de una nota: «tabla de mis libros».",
         notes_say="Lo que dicen tus notas sobre {name}:",
         introduction="Busco en tus notas y cito las frases que responden; no soy un modelo de "
         "lenguaje. Pregúntame lo que quieras sobre tus notas; /help muestra qué más sabe hacer "
@@ -228,6 +246,10 @@ REQUEST_PHRASES = {
         cannot_remind="O zkchat não tem lembretes com nenhum modelo. Ele pode lembrar um fato para "
         "outras conversas: {command}.",
         cannot_browse="Só conheço as suas notas, e nenhum modelo do zkchat pesquisa na web.",
+        cannot_count="A última resposta cita notas: não há lista para contar. Posso contar notas, "
+        "tarefas e valores: «quantas notas sobre abelhas?».",
+        cannot_tabulate="A última resposta cita notas: não há lista para uma tabela. Posso fazer uma "
+        "tabela de notas ou de uma nota: «tabela dos meus livros».",
         notes_say="O que as suas notas dizem sobre {name}:",
         introduction="Pesquiso nas suas notas e cito as frases que respondem; não sou um modelo de "
         "linguagem. Pergunte o que quiser sobre as suas notas; /help mostra o que mais o zkchat "

@@ -95,6 +95,16 @@ _NO_ASPECT = lazy_pattern(
     r"|stichpunkten|phrases?|mots|frases?|palabras|palavras))"
 )
 
+# After a comparison: "and on price?", "what about the price?", "und beim Preis?"
+_FURTHER = lazy_pattern(
+    rf"(?:(?:and|but|now|und|aber|jetzt|et|mais|maintenant|y|pero|ahora|e|mas|agora) )?(?:{_CLEAR}"
+    r"|(?:on|in|by|for|at|bei|beim|im|in der|nach|zur?|zum|sur|pour|en|dans|por|para|sobre|em|nos?"
+    r"|nas?|pel[oa]) (?:(?:the|der|den|dem|las?|les?|los?|el|[ao]s?) |l['’])?"
+    r"|(?:(?:what|how) about|was ist mit|wie (?:sieht|steht) es mit|qu['’]en est[- ]il d|que tal"
+    r"|que hay d|e quanto a) ?(?:the |dem |der |den |e la |e |u |es |el |la |el |e l['’]|o |a ))"
+    r"(?P<aspect>[^\W\d][\w-]*(?: [\w-]+){0,2}?)(?: aus)?"
+)
+
 
 class _WithoutAspect(NamedTuple):
     """A message without the words of an aspect. `joint` is what may be a part of a name instead;
@@ -126,6 +136,14 @@ def read_aspect(
             if with_aspect is not None:
                 return with_aspect
     return found and (_read_owned(found) or found)
+
+
+def read_further_aspect(text: str) -> str:
+    """The aspect that a message after a comparison names, "and on price?"; empty for others."""
+    found = _FURTHER.fullmatch(bare_text(text).strip(PUNCTUATION))
+    if found is None or has_date(text):
+        return ""
+    return _named(_written(found, "aspect", text.strip(PUNCTUATION)))
 
 
 def _with_aspect(

@@ -8,6 +8,7 @@ so a follow-up means the same after a restart.
 from collections.abc import Sequence
 
 from zkchat_cli.llm.offline.clauses import read_clause
+from zkchat_cli.llm.offline.compared_aspects import read_further_aspect
 from zkchat_cli.llm.offline.dated_follow_ups import complete_question
 from zkchat_cli.llm.offline.list_positions import (
     continues_question,
@@ -29,6 +30,10 @@ from zkchat_cli.text.patterns import lazy_pattern
 MOST_EARLIER = 12
 # Kinds of requests for notes, which a follow-up can restrict
 LISTED = ("list", "count", "table")
+# Kinds of requests that are answered with quotations
+QUOTED = ("lookup", "definition", "how_to", "when", "compare")
+# What cannot be done with quotations
+ABOUT_ANSWERS = ("count", "tabulate")
 _ONLY = lazy_pattern(
     r"(?:(?:and|but|now|only|just|what about|how about|or|und|aber|nur|was ist mit|wie sieht es mit"
     r"|oder|et|mais|seulement|uniquement|juste|y|e|pero|solo|mas|so|somente|apenas|ou) )+"
@@ -39,7 +44,8 @@ _ONLY = lazy_pattern(
 )
 _AS_TABLE = compile_filled(
     r"(?:(?:{show}|{make}|and|und|et|y|e|now|put|them|those|that|it|this|that|das|es|cela|ca|eso|isso"
-    r"|sie|les|las|los) )*(?:as|in|into|als|in eine[rm]?|en|comme|como|em|dans)"
+    r"|sie|les|las|los) )*(?:as|in|into|als|in eine[rm]?|in form|en|comme|como|em|dans"
+    r"|sous(?: la)? forme|en forma|em forma|na forma)"
     r" (?:{the} |an )*{table}"
 )
 _COUNT = lazy_pattern(
@@ -68,6 +74,8 @@ def resolve_request(message: str, earlier: Sequence[str]) -> NoteRequest:
         # A question in full stands alone
         continued = _continue_request(text, before) if text == typed else None
         request = continued or parse_request(text)
+        if request.task in ABOUT_ANSWERS:
+            continue
         # "tell me more" continues a list, and a look-up is no list
         if request.kind != "more":
             before = request
@@ -95,18 +103,40 @@ def questions_of(messages: Sequence[str]) -> list[str]:
 
 def _continue_request(message: str, before: NoteRequest | None) -> NoteRequest | None:
     """The request before as a message changes it; None if it stands alone."""
-    if before is None or before.kind not in (*LISTED, "links", "outline"):
+    if before is None or before.kind not in (*LISTED, *QUOTED, "links", "outline"):
         return None
     text = without_frame(without_thanks(" ".join(message.split()))).strip(PUNCTUATION)
     bare = bare_text(text)
+    if before.kind in QUOTED:
+        return _continue_quotations(text, before)
     if picked := _picked(text, before):
         return picked
     before = before._replace(page=0)
     if before.pick:
         before = before._replace(kind="list", pick=0, question="")
     if before.kind not in LISTED:
+        if _COUNT.fullmatch(bare):
+            # Links are listed with how many there are
+            return before if before.kind == "links" else NoteRequest(kind=None, task="count")
         return before._replace(kind="table") if _AS_TABLE.fullmatch(bare) else None
     return _in_other_form(bare, before) or _restrict(text, before)
+
+
+def _continue_quotations(text: str, before: NoteRequest) -> NoteRequest | None:
+    """What can be said further after quotations: the passage of one of them, or a comparison on an
+    aspect. They are no list to count or to put into a table.
+    """
+    bare = bare_text(text)
+    if before.kind == "compare" and (aspect := read_further_aspect(text)):
+        return before._replace(aspect=aspect)
+    if _COUNT.fullmatch(bare):
+        return NoteRequest(kind=None, task="count")
+    if _AS_TABLE.fullmatch(bare):
+        return NoteRequest(kind=None, task="tabulate")
+    position = read_position(text)
+    if position and not position.question:
+        return NoteRequest(kind="more", pick=position.nth)
+    return None
 
 
 def _picked(text: str, before: NoteRequest) -> NoteRequest | None:

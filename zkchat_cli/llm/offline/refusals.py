@@ -53,17 +53,15 @@ def answer_with_refusal(
 def _refusal(task: str, phrases: RequestPhrases) -> str:
     """What cannot be done, and for which model it would work."""
     any_model = phrases.any_model.format(option=_MODEL)
-    match task:
-        case "write":
-            return f"{phrases.cannot_write} {any_model}"
-        case "translate":
-            return f"{phrases.cannot_translate} {any_model}"
-        case "change":
-            return phrases.cannot_change.format(command=f"zkchat chat --unsafe {_MODEL}")
-        case "remind":
-            return phrases.cannot_remind.format(command="/remember TEXT")
-        case _:
-            return phrases.cannot_browse
+    sentences = {
+        "write": f"{phrases.cannot_write} {any_model}",
+        "translate": f"{phrases.cannot_translate} {any_model}",
+        "change": phrases.cannot_change.format(command=f"zkchat chat --unsafe {_MODEL}"),
+        "remind": phrases.cannot_remind.format(command="/remember TEXT"),
+        "count": phrases.cannot_count,
+        "tabulate": phrases.cannot_tabulate,
+    }
+    return sentences.get(task, phrases.cannot_browse)
 
 
 REFUSAL = RequestHandler(frozenset((SEARCH_TOOL,)), next_refusal_calls, answer_with_refusal)

@@ -39,6 +39,7 @@ from zkchat_cli.llm.offline.picked_lines import PICKED_LINE
 from zkchat_cli.llm.offline.picked_notes import PICK
 from zkchat_cli.llm.offline.property_answers import answer_with_property
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
+from zkchat_cli.llm.offline.quoted_passages import PASSAGE
 from zkchat_cli.llm.offline.refinements import next_refinement_calls, refine
 from zkchat_cli.llm.offline.refusals import REFUSAL
 from zkchat_cli.llm.offline.request_handler import RequestHandler
@@ -122,6 +123,8 @@ def answer_request(
 
 def _handler(asked: NoteRequest) -> RequestHandler | None:
     """What answers a kind of request; None for a look-up."""
+    if asked.pick and asked.kind == "more":
+        return PASSAGE
     if asked.pick and (asked.what or asked.measure):
         return PICKED_LINE
     if asked.measure:
