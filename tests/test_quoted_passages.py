@@ -10,7 +10,7 @@ VAULT = {
     "Hansen replaced the pump.\n\nThe next service is due in two years.\n",
     "Chaudière.md": "# Chaudière\n\nLa chaudière est dans la cave.\n\n"
     "Le ramoneur vient en octobre.\n",
-    "Heizung.md": "# Heizung\n\nDie Heizung steht im Keller.\n\nSie braucht zehn Jahre alte Filter.\n",
+    "Heizung.md": "# Heizung\n\nDie Heizung steht im Keller.\n\nSie braucht alte Filter.\n",
     "Caldera.md": "# Caldera\n\nLa caldera está en el sótano.\n\nEl técnico viene en octubre.\n",
     "Caldeira.md": "# Caldeira\n\nA caldeira fica na cave.\n\nO técnico vem em outubro.\n",
 }
@@ -26,7 +26,7 @@ def last_answer(app: AppFixture, *messages: str) -> str:
     [
         ("who serviced the boiler?", "the first one", "The next service is due in two years."),
         ("who serviced the boiler?", "number 1", "Hansen replaced the pump."),
-        ("wo steht die Heizung?", "die erste", "zehn Jahre alte Filter"),
+        ("wo steht die Heizung?", "die erste", "alte Filter"),
         ("où est la chaudière ?", "la première", "Le ramoneur vient en octobre."),
         ("¿dónde está la caldera?", "la primera", "El técnico viene en octubre."),
         ("onde fica a caldeira?", "a primeira", "O técnico vem em outubro."),

@@ -164,8 +164,8 @@ REQUEST_PHRASES = {
         "prochaines conversations : {command}.",
         cannot_browse="Je ne connais que vos notes, et aucun modèle de zkchat ne cherche sur le "
         "web.",
-        cannot_count="La dernière réponse cite des notes : il n'y a pas de liste à compter. Je peux "
-        "compter des notes, des tâches et des montants : « combien de notes sur les abeilles ? ».",
+        cannot_count="La dernière réponse cite des notes : il n'y a pas de liste à compter. Je "
+        "peux compter des notes, des tâches, des montants : « combien de notes sur le thé ? ».",
         cannot_tabulate="La dernière réponse cite des notes : il n'y a pas de liste à mettre en "
         "tableau. Je peux faire un tableau de notes ou d'une note : « tableau de mes livres ».",
         notes_say="Ce que vos notes disent de {name} :",
@@ -205,10 +205,10 @@ REQUEST_PHRASES = {
         cannot_remind="zkchat no tiene recordatorios con ningún modelo. Puede recordar un dato "
         "para otras conversaciones: {command}.",
         cannot_browse="Solo conozco tus notas, y ningún modelo de zkchat busca en la web.",
-        cannot_count="La última respuesta cita notas: no hay ninguna lista que contar. Puedo contar "
-        "notas, tareas e importes: «¿cuántas notas sobre abejas?».",
-        cannot_tabulate="La última respuesta cita notas: no hay ninguna lista para una tabla. Puedo "
-        "hacer una tabla de notas o de una nota: «tabla de mis libros».",
+        cannot_count="La última respuesta cita notas: no hay ninguna lista que contar. Puedo "
+        "contar notas, tareas e importes: «¿cuántas notas sobre abejas?».",
+        cannot_tabulate="La última respuesta cita notas: no hay ninguna lista para una tabla. "
+        "Puedo hacer una tabla de notas o de una nota: «tabla de mis libros».",
         notes_say="Lo que dicen tus notas sobre {name}:",
         introduction="Busco en tus notas y cito las frases que responden; no soy un modelo de "
         "lenguaje. Pregúntame lo que quieras sobre tus notas; /help muestra qué más sabe hacer "
@@ -248,8 +248,8 @@ REQUEST_PHRASES = {
         cannot_browse="Só conheço as suas notas, e nenhum modelo do zkchat pesquisa na web.",
         cannot_count="A última resposta cita notas: não há lista para contar. Posso contar notas, "
         "tarefas e valores: «quantas notas sobre abelhas?».",
-        cannot_tabulate="A última resposta cita notas: não há lista para uma tabela. Posso fazer uma "
-        "tabela de notas ou de uma nota: «tabela dos meus livros».",
+        cannot_tabulate="A última resposta cita notas: não há lista para uma tabela. Posso fazer "
+        "uma tabela de notas ou de uma nota: «tabela dos meus livros».",
         notes_say="O que as suas notas dizem sobre {name}:",
         introduction="Pesquiso nas suas notas e cito as frases que respondem; não sou um modelo de "
         "linguagem. Pergunte o que quiser sobre as suas notas; /help mostra o que mais o zkchat "
