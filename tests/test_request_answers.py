@@ -45,6 +45,20 @@ def vault(tmp_path: Path) -> Path:
         ("what links to Dune?", "links", "answer", ["find_backlinks"], "1 note links to Dune"),
         ("what does Dune link to?", "links", "answer", ["find_forward_links"], "- Ecology"),
         (
+            "what does the Dune note link to?",
+            "links",
+            "answer",
+            ["find_forward_links", "find_forward_links"],
+            "- Ecology",
+        ),
+        (
+            "Welche Notizen verlinken auf die Dune-Notiz?",
+            "links",
+            "answer",
+            ["find_backlinks", "find_backlinks"],
+            "1 Notiz verlinkt auf Dune",
+        ),
+        (
             "how is Emma connected to Ecology?",
             "links",
             "answer",

@@ -10,9 +10,11 @@ from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.quotes import QuoteSource, find_quotes
 from zkchat_cli.llm.offline.request_handler import RequestHandler, explain_error, plain_name
+from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
 from zkchat_cli.text.note_phrases import NotePhrases, note_phrases
+from zkchat_cli.text.patterns import lazy_pattern
 
 TOOLS = {
     "to": "find_backlinks",
@@ -22,17 +24,34 @@ TOOLS = {
 # Links in an answer, and characters of a line that is quoted
 MOST_SHOWN = 7
 LONGEST_LINE = 100
+_WORD_FOR_NOTE = lazy_pattern(r"[ -](?:note|page|file|document|notiz|seite|zettel|datei)$")
 
 
 def next_link_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedCall]:
-    """The call that follows the links."""
+    """The call that follows the links; once more for "the Compost note" where no note is called so
+    with its last word.
+    """
     tool = TOOLS[request.direction or "to"]
-    if turn.calls_of(tool):
-        return []
-    arguments: dict[str, Any] = {"relative_path": request.note}
+    made = turn.calls_of(tool)
+    if not made:
+        return [WantedCall(tool, _arguments(request))]
+    shorter = request._replace(
+        note=_without_word_for_note(request.note), other=_without_word_for_note(request.other)
+    )
+    is_tried = len(made) > 1 or not made[0].error or shorter == request
+    return [] if is_tried else [WantedCall(tool, _arguments(shorter))]
+
+
+def _arguments(request: NoteRequest) -> dict[str, Any]:
     if request.direction == "between":
-        arguments = {"source": request.note, "target": request.other}
-    return [WantedCall(tool, arguments)]
+        return {"source": request.note, "target": request.other}
+    return {"relative_path": request.note}
+
+
+def _without_word_for_note(name: str) -> str:
+    """What "Compost note" or "Kompost-Notiz" names."""
+    found = _WORD_FOR_NOTE.search(bare_text(name))
+    return name[: found.start()] if found and found.start() else name
 
 
 def answer_with_links(
@@ -71,7 +90,7 @@ def _links_to(request: NoteRequest, call: FinishedCall, phrases: NotePhrases) ->
     total = len(shown) + left
     head = phrases.links_to_one if total == 1 else phrases.links_to_many
     head = head.format(count=phrases.number(total), name=name)
-    rest = _rest(left, "backlinks", request.note, phrases)
+    rest = _rest(left, "backlinks", _asked_note(call), phrases)
     return OfflineAnswer(f"{head}\n\n{_lines(shown)}{rest}", "answer")
 
 
@@ -88,7 +107,7 @@ def _links_from(request: NoteRequest, call: FinishedCall, phrases: NotePhrases) 
     for key, target in list(by_target.items())[:MOST_SHOWN]:
         lines.append(f"- {target or f'{plain_name(key)} ({phrases.broken})'}\n")
     cited = "".join(f"[{excerpt.source}]" for excerpt in call.excerpts[:MOST_SHOWN])
-    rest = _rest(len(by_target) - len(lines), "links", request.note, phrases)
+    rest = _rest(len(by_target) - len(lines), "links", _asked_note(call), phrases)
     notes = phrases.notes(len(by_target))
     head = phrases.links_from.format(name=name, notes=notes, cited=cited)
     return OfflineAnswer(f"{head}\n\n{''.join(lines)}{rest}", "answer")
@@ -120,6 +139,10 @@ def _lines(excerpts: Sequence[QuoteSource]) -> str:
 
 def _name(path: object) -> str:
     return plain_name(PurePosixPath(str(path)).name.removesuffix(".md"))
+
+
+def _asked_note(call: FinishedCall) -> str:
+    return str(call.arguments.get("relative_path", ""))
 
 
 def _rest(left: int, command: str, note: str, phrases: NotePhrases) -> str:
