@@ -95,7 +95,7 @@ def test_noun_that_names_no_notes_is_searched(app: AppFixture, message: str) -> 
         (["notas sobre abelhas", "só as com #livro"], {"tag": "livro"}),
         (["notes about bees", "what about penguins?"], {"kind": "lookup"}),
         (["notes about bees", "how do I feed them?"], {"kind": "how_to"}),
-        (["who is Ada?", "the second one"], {"kind": "lookup"}),
+        (["who is Ada?", "the second one"], {"kind": "more", "pick": 2}),
         (["what did I write on 3 May?", "and on the 4th?"], {"kind": "list", "dates": "on 4 May"}),
         (
             ["qu'ai-je fait le 3 mai ?", "qu'ai-je fait le 4 mai ?"],

@@ -43,7 +43,10 @@ MOST_NOTES_OF_TIMELINE = 1000
 # In more of them, any note may have a date
 MOST_YEARS = 5
 LONGEST_MONTH = timedelta(days=31)
-_WRITTEN_YEAR = lazy_pattern(r"\d{4}|(?:last|this|next) year")
+_WRITTEN_YEAR = lazy_pattern(
+    r"\d{4}|(?:last|this|next) year|(?:letzte|diese|nächste|vorige)[sn] Jahr"
+    r"|(?:este|último|próximo) a[nñ]o|a[nñ]o (?:pasado|passado)|année dernière"
+)
 
 
 class LineRequest(NamedTuple):

@@ -23,6 +23,8 @@ _FORMS = tuple(
     lazy_pattern(rf"(?<![\w./-]){form}(?![\w/-])")
     for form in (
         rf"{_YEAR}[-./](?P<month>\d\d?)[-./](?P<day>\d\d?)",
+        # A month alone is dated by its first day
+        rf"{_YEAR}-(?P<month>\d\d)",
         rf"(?P<day>\d\d?)[./](?P<month>\d\d?)(?:[./]{_YEAR}|\.)?",
         rf"(?P<day>\d\d?)(?:st|nd|rd|th|er|\.|º|o)? {_OF}(?P<name>[^\W\d_]{{3,10}})\.?"
         rf"(?:,? {_OF}{_YEAR})?",
@@ -99,7 +101,7 @@ def _dates_in(text: str, line: int) -> Iterator[PropertyDate]:
         if found is None:
             continue
         groups = found.groupdict()
-        day = int(groups["day"])
+        day = int(groups.get("day") or 1)
         month = int(groups.get("month") or month_numbers().get(groups.get("name") or "", 0))
         if month > MONTHS >= day and "name" not in groups:
             # 5/12 and 5/13 are written with the month first

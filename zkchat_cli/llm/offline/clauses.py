@@ -62,6 +62,28 @@ _KNOWING = lazy_pattern(
 )
 
 
+# "I read this year": as a part of a question it may be no date, but here it chooses notes
+_PRESENT = lazy_pattern(
+    r"\b(?:(?:in|im|en|em|during|durant|durante|pendant) )?n?"
+    r"(?P<words>(?:this|diese[snmr]?|cette|ce|est[ea])"
+    r" (?:year|month|week|jahr|monat|woche|annee|mois|semaine|ano|mes|semana)(?:-ci)?)\b"
+)
+_PRESENT_IN_FRENCH = {
+    "cette annee": "this year",
+    "ce mois": "this month",
+    "ce mois-ci": "this month",
+    "cette semaine": "this week",
+}
+_HAVE = lazy_pattern(r"\b(?:have|has|had|haben|hat|ont|a|tienen|tiene|tem)\b")
+# "Have the status active", "den Status aktiv haben"
+_HAVING_VALUE = compile_filled(
+    r"(?:(?:that|which|die|qui|que) )?(?:(?:have|has|had|haben|hat|ont|a|tienen|tiene|tem) )?"
+    r"(?:(?:the|an?|den|die|das|eine?n?|le|la|l['’]|une?|el|una?|o|um|uma) ?)?"
+    r"(?P<name>{named_property})(?::| (?:is|ist|est|es|e|of|von))? (?P<value>[^\\W\\d][^,;]{0,29}?)"
+    r"(?: (?:haben|hat))?"
+)
+
+
 def read_clause(text: str) -> dict[str, object] | None:
     """The state or the restriction that a clause behind a noun says ("I have not finished",
     "without a rating", "that do not mention bees"); None for another clause.
@@ -78,8 +100,23 @@ def read_clause(text: str) -> dict[str, object] | None:
         return {"about": clean_subject(named)}
     if "#" in text or "[[" in text:
         return _read_restriction(text)
+    if valued := _read_value(text):
+        return valued
     of_time = _read_dated_clause(text)
     return of_time if of_time is not None else _read_undated_clause(text)
+
+
+def _read_value(text: str) -> dict[str, object]:
+    """The property and its value that a clause says, or the state that these mean; empty for
+    another clause.
+    """
+    found = _HAVING_VALUE.fullmatch(bare_text(text))
+    if found is None or has_date(text) or not _HAVE.search(bare_text(text)):
+        return {}
+    value = text[found.start("value") : found.end("value")]
+    if is_known_state(value):
+        return {"state": value, "is_negated": False}
+    return {"property": f"{found['name']}: {value}"}
 
 
 def _read_undated_clause(text: str) -> dict[str, object] | None:
@@ -95,15 +132,24 @@ def _read_undated_clause(text: str) -> dict[str, object] | None:
 def _read_dated_clause(text: str) -> dict[str, object] | None:
     """The state or the restriction and the time that a clause says; None without both."""
     dated = read_dates(text)
-    if not dated:
+    words = dated.words if dated else ""
+    rest = dated.rest if dated else ""
+    if present := _PRESENT.search(bare_text(text)):
+        words = text[present.start("words") : present.end("words")]
+        words = _PRESENT_IN_FRENCH.get(bare_text(words), words)
+        rest = " ".join(f"{text[: present.start()]} {text[present.end() :]}".split())
+    if not words:
         return None
     # "I finished in October"
-    state = read_state(dated.rest)
+    state = read_state(rest)
     if state and is_known_state(state.value):
-        return {"state": state.value, "is_negated": state.is_negated, "dates": dated.words}
+        return {"state": state.value, "is_negated": state.is_negated, "dates": words}
     # "there were in May with Ana"
-    of_rest = read_clause(dated.rest) if dated.rest else None
-    return None if of_rest is None else {**of_rest, "dates": dated.words}
+    of_rest = read_clause(rest) if rest else {}
+    begins = present or _SCOPE_WORD.match(bare_text(text)) or text.startswith("of ")
+    if of_rest is None or not (rest or begins):
+        return None
+    return {**of_rest, "dates": words}
 
 
 def _read_restriction(text: str) -> dict[str, object] | None:

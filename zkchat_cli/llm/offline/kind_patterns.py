@@ -63,7 +63,8 @@ _OPENING = (
     r"|takes?|needs?|dauern|brauchen|prennent|durent|tardan|duran|demoram|written|ecrits?"
     r"|escrit[oa]s"
     r"|by|von|par|de|d['’]|do"
-    r"|where|i have|i haven|i (?=\w+$)|i (?=\w+ in )|ich|je|j['’]ai|about|due|older|\#)"
+    r"|where|i have|i haven|i (?=\w+$)|i (?=\w+ (?:in|this|last|since) )"
+    r"|ich|je|j['’]ai|about|due|older|\#)"
 )
 _TIME = (
     r"(?:(?:in|from|of|during|since|im|vom|von|aus|seit|en|de|du|depuis|desde|del|em|do)\b|d['’]"
@@ -144,6 +145,38 @@ KINDS = (
     LISTED_TASKS,
     KINDS_IN_STATE,
 )
+# What notes of a kind are about, before its name: "platform sync meetings"
+_TOPIC = (
+    r"(?P<topic>(?!(?:{the}|{all}|{show}|{notes}|are|is|do|does|not|other) )[^\W\d][\w-]*"
+    r"(?: [^\W\d][\w-]*)?)"
+)
+_OF_TOPIC = (
+    r" (?:of|for|from|by|von|fur|de|du|des|do|da|del) (?:{the} )*(?P<about>[^\W\d][\w-]*"
+    r"(?: [\w-]+)?)"
+)
+_ARE_THERE = (
+    r"(?:,? (?:are there|there are|were there|there were|do i have|did i have|i have|gibt es"
+    r"|gab es|habe ich|hatte ich))?"
+)
+_ABOUT_TOPIC = (
+    rf"{_TOPIC} (?:{_ONE_OF_KIND}(?:{_OF_TOPIC})?"
+    rf"|(?P<noun2>notes){_OF_TOPIC.replace('<about>', '<about2>')})"
+)
+_NAMED_KINDS = f"notes. {_KIND_NAMES.replace('|', '. ')}."
+KINDS_ABOUT = family(
+    "list",
+    f"{SHOW} {WHICH} all. every alle my. mein mes. mis. meu minha",
+    rf"{_LISTED}{_ABOUT_TOPIC}{_ARE_THERE}",
+    needs=_NAMED_KINDS,
+    may_be_lookup=True,
+)
+COUNTED_KINDS_ABOUT = family(
+    "count",
+    COUNTED,
+    rf"{_COUNTED}{_ABOUT_TOPIC}{_ARE_THERE}",
+    needs=_NAMED_KINDS,
+    may_be_lookup=True,
+)
 # "Show machines", but also "show examples"
 SHOWN = family(
     "list", SHOW, rf"{{show}} (?:{{the}} )*{_PLURAL}", needs=TRIGGERS, may_be_lookup=True
@@ -155,6 +188,8 @@ _OPENED = (
     r"|cual (?:es|fue)|qual (?:e|foi)) )?"
 )
 _ONE = rf"{_OPENED}(?:(?:{{the}}) ?)*"
+# "The first meeting" is the oldest, "the first notes" of a list are not
+_FIRST = r"(?P<oldest>first|erste[nrs]?|premiere?|primer[oa]?|primeir[oa])"
 _ENTRY = (
     r"(?:(?P<noun>(?:tagebuch|journal)[- ]?eintrag|(?:entree|entrada|nota|note)"
     r" (?:de |du |del |do |d['’]|no |en (?:el |mi )?|dans (?:le |mon )?)?"
@@ -162,16 +197,21 @@ _ENTRY = (
     rf"|(?P<noun2>{_KIND_NAMES})"
     r"(?: (?:entry|note|page|eintrag|notiz))?)"
 )
-_NEXT_TO = r"(?:[ ,]+(?P<clause>(?:with|mit|avec|con|com|about|uber|sur|sobre|in|\#).*))?"
+_NEXT_TO = (
+    r"(?:[ ,]+(?P<clause>(?:with|mit|avec|con|com|about|uber|sur|sobre|in|\#"
+    r"|(?:of|from|von|vom|aus|de|du|del|do|en|em|im) (?=.*\d)).*))?"
+)
 # "The last week" is no note
 _TIMES = r"(?:days?|weeks?|months?|years?|tagen?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois"
 _TIMES += r"|annees?|dias?|semanas?|mes(?:es)?|anos?|one|time|mal|fois|vez|moment|minute)"
 LATEST = family(
     "list",
     "newest latest most last recent oldest earliest neu letzt jungst alt derni recent plus ultim"
-    " reciente recente antig vie velh nov nuev",
+    " reciente recente antig vie velh nov nuev first erste premier primer primeir",
     rf"{_ONE}{_ORDER} {_ENTRY}{_NEXT_TO}",
     rf"{_ONE}{_ENTRY} (?:la |le |el |o |a )?{_ORDER}{_NEXT_TO}",
+    rf"{_ONE}{_FIRST} {_ENTRY}{_NEXT_TO}",
+    rf"{_ONE}{_ENTRY} (?:la |le |el |o |a )?{_FIRST}{_NEXT_TO}",
     needs=f"{NOTES} journal entree entrada tagebuch {_KIND_NAMES.replace('|', ' ')}",
     may_be_lookup=True,
 )

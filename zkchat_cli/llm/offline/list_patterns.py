@@ -197,6 +197,23 @@ WRITTEN = family(
     r"was (?:ist|war)(?: alles)? (?P<when>.+) (?:passiert|geschehen|los)",
     r"was hat sich (?P<when>(?:.+ )?seit .+) (?:geandert|verandert|getan)",
 )
+_IN_JOURNAL = (
+    r"(?:in|im|dans|en|em|no) ?(?:(?:{the}) )*"
+    r"(?P<noun>journal|diary|log ?book|tagebuch|diario|journal intime|carnet)"
+)
+WRITTEN_IN_JOURNAL = family(
+    "list",
+    "journal diary tagebuch diario carnet log",
+    *(
+        rf"(?:{frame}) {_IN_JOURNAL} (?P<when>.+?)(?: geschrieben| notiert)?"
+        for frame in _FRAME_WROTE
+    ),
+    *(
+        rf"(?:{frame}) (?P<when>.+?) {_IN_JOURNAL}(?: geschrieben| notiert)?"
+        for frame in _FRAME_WROTE
+    ),
+    may_be_lookup=True,
+)
 _WITHOUT = (
     r"without|with no|(?:do not|don['’]t) have|have no|no|ohne|(?:haben )?keine|sans|n['’]ont"
     r" (?:pas d(?:e|['’])"

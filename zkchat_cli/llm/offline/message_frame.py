@@ -44,6 +44,8 @@ _POLITE_END = lazy_pattern(
     r"|(?:and|und|et|y|e) (?:how many|wie ?viele|combien|cuant[ao]s|quant[ao]s)"
     r"(?: (?:are there|are they|of them|sind (?:das|es)|(?:y en a[- ]t[- ]il|il y en a)|hay|son|ha"
     r"|sao))?"
+    r"|(?<=there )and when(?: were they)?|(?<=es )und wann|(?<=il )et quand|(?<=hay )y cuando"
+    r"|(?<=ha )e quando"
     r"|(?:and|und|et|y|e) (?:which|what|welche|lesquel(?:le)?s|cuales|quais)(?: ones)?"
     r"(?: (?:are they|sind (?:das|es)|son|sao))?)[\s.!?]*)+$"
 )

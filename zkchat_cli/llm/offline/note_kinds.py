@@ -12,6 +12,7 @@ from zkchat_cli.llm.offline.line_lists import DATES
 from zkchat_cli.llm.offline.note_descriptions import list_arguments
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.note_states import (
+    DONE,
     NamedState,
     is_done,
     means_done,
@@ -45,6 +46,7 @@ STATE_PROPERTIES = frozenset(
     "status state stage stand progress zustand statut etat avancement estado situacion situacao"
     " progreso progresso fase".split()
 )
+_DATE = lazy_pattern(r"(?:19|20)\d\d(?:-\d\d)*")
 _OR = lazy_pattern(r" (?:or|oder|ou|o|u) ")
 # States that are nouns, too
 _STATES_ALONE = same_words("draft") | same_words("drafts")
@@ -97,9 +99,18 @@ def with_kinds(handler: RequestHandler) -> RequestHandler:
             return answer_without_property(surveyed.missing, surveyed.turn)
         if surveyed.request is None:
             return None
+        if request.topic and _has_none(surveyed.turn):
+            # "garden tools" need be no tools that are about the garden
+            return None
         return handler.answer(surveyed.request, surveyed.turn, similarities)
 
     return RequestHandler(handler.tools | {LIST_TOOL}, next_calls, answer)
+
+
+def _has_none(turn: AskedTurn) -> bool:
+    """Whether the last list has no notes."""
+    lists = turn.calls_of(LIST_TOOL)
+    return bool(lists) and lists[-1].data.get("total") == 0
 
 
 class _Survey(NamedTuple):
@@ -126,6 +137,11 @@ def _survey(request: NoteRequest, turn: AskedTurn) -> _Survey:
         return _Survey(first, None, turn)
     rest = rest.after_calls()
     kind = find_kind(names, made) if request.noun or subject else None
+    if request.topic:
+        named = find_kind((bare_text(f"{request.topic} {request.noun}"),), made[:2])
+        kind = named or kind
+        about = request.about if named else f"{request.topic} {request.about}".strip()
+        request = request._replace(about=about)
     if kind is None and (request.noun or subject):
         return _Survey((), _without_kind(request, subject), rest)
     about = "" if subject else request.about
@@ -229,10 +245,22 @@ def _in_words_of_vault(
     found: NoteRequest | None = request._replace(state="", lacks="", may_be_lookup=False)
     if request.state and found:
         state = NamedState(request.state, request.is_negated)
+        if dated := _property_with_day(request, values):
+            return found._replace(what=DATES, dated=dated)
         found = _with_state(found, state, values, made)
     if request.lacks and found:
         found = _without(found, request.lacks, values, made)
     return found
+
+
+def _property_with_day(request: NoteRequest, values: Mapping[str, set[str]]) -> str:
+    """The property that says when something was done, for "books I read in May": `read: 2026-05`;
+    empty if the notes have none.
+    """
+    if not request.dates or request.is_negated or bare_text(request.state) not in DONE:
+        return ""
+    names = [name for name in values if not DONE.isdisjoint(bare_text(name).split("_"))]
+    return next((name for name in names if all(map(_DATE.match, values[name]))), "")
 
 
 def _with_state(

@@ -41,7 +41,7 @@ LONGEST_KEY_LINE = 120
 # Sentences of the only note of a time
 MOST_OF_ONE = 4
 # Notes below a count
-MOST_COUNTED = 5
+MOST_COUNTED = 6
 # Notes with a name in their titles, tags or folders, so that it is a kind of note
 FEWEST_OF_A_KIND = 2
 # Properties that say what kind of note one is

@@ -41,6 +41,9 @@ class NoteRequest(NamedTuple):
     # A kind of notes ("books"), the state they are in or not in ("finished"), and what they do not
     # have ("a rating"): what that means in a vault, its tags, folders and properties say
     noun: str = ""
+    # The words before a kind, "release" of "release notes": what its notes are about, or a part of
+    # its name
+    topic: str = ""
     state: str = ""
     is_negated: bool = False
     lacks: str = ""

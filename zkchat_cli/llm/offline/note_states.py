@@ -36,10 +36,10 @@ DONE = frozenset(
     beendet beendete geschafft fertige fertigen
     fini finis finie finies lu lus lue lues termine termines terminee terminees fait faits faite
     faites acheve acheves
-    leido leidos leida leidas terminado terminados terminada terminadas acabado acabados acabada
-    acabadas hecho hechos hecha hechas completado completados completada completadas finalizado
-    lido lidos lida lidas li lemos terminei terminou acabei concluido concluidos concluida
-    concluidas feito feitos feita feitas finalizada finalizados finalizadas
+    leido leidos leida leidas lei leimos terminado terminados terminada terminadas acabado acabados
+    acabada acabadas hecho hechos hecha hechas completado completados completada completadas
+    finalizado lido lidos lida lidas li lemos terminei terminou acabei concluido concluidos
+    concluida concluidas feito feitos feita feitas finalizada finalizados finalizadas
 """.split()
 )
 NOT_DONE = frozenset(

@@ -90,6 +90,7 @@ FAMILIES = (
     list_patterns.MENTIONED,
     list_patterns.LINKS,
     list_patterns.LINKS_FROM,
+    list_patterns.WRITTEN_IN_JOURNAL,
     list_patterns.WRITTEN,
     *list_patterns.LISTS,
     *task_patterns.COUNTED_FAMILIES,
@@ -106,6 +107,8 @@ FAMILIES = (
     *task_patterns.ABOUT,
     list_patterns.LISTED_WITH,
     list_patterns.LIKELY_LIST,
+    kind_patterns.COUNTED_KINDS_ABOUT,
+    kind_patterns.KINDS_ABOUT,
     kind_patterns.SHOWN,
     kind_patterns.LATEST_NAMED,
 )
