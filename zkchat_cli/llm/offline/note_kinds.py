@@ -138,9 +138,9 @@ def _survey(request: NoteRequest, turn: AskedTurn) -> _Survey:
     rest = rest.after_calls()
     kind = find_kind(names, made) if request.noun or subject else None
     if request.topic:
-        named = find_kind((bare_text(f"{request.topic} {request.noun}"),), made[:2])
-        kind = named or kind
-        about = request.about if named else f"{request.topic} {request.about}".strip()
+        whole_kind = find_kind((bare_text(f"{request.topic} {request.noun}"),), made[:2])
+        kind = whole_kind or kind
+        about = request.about if whole_kind else f"{request.topic} {request.about}".strip()
         request = request._replace(about=about)
     if kind is None and (request.noun or subject):
         return _Survey((), _without_kind(request, subject), rest)
