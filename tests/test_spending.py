@@ -49,6 +49,39 @@ def test_amounts_of_lines_about_it_or_below_its_name_are_added(
     assert answer_to(app, message).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("how much did I spend on the boat?", "Total of €: 70.5. Total of £: 20. 3 values, in 1 n"),
+        ("was hat das Boot insgesamt gekostet?", "Summe, €: 70,5. Summe, £: 20. 3 Werte"),
+        ("combien ai-je dépensé pour le bateau en tout ?", "Total, € : 70,5. Total, £ : 20. 3 val"),
+        ("¿cuánto me ha costado el barco en total?", "Total de €: 70,5. Total de £: 20. 3 val"),
+        ("quanto gastei com o barco no total?", "Total de €: 70,5. Total de £: 20. 3 valores"),
+    ],
+)
+def test_each_currency_has_its_own_sum(
+    app: AppFixture, vault: Path, message: str, said: str
+) -> None:
+    text = (
+        "Boat, Boot, bateau, barco:\n\n- paint 50 €\n- a rope for 20 pounds\n- sail 20.50 euros\n"
+    )
+    write_notes(vault, {"Boat, Boot, bateau, barco.md": text})
+    assert answer_to(app, message).startswith(said)
+
+
+def test_highest_amount_of_each_currency_is_told(app: AppFixture, vault: Path) -> None:
+    write_notes(
+        vault,
+        {
+            "Tools/Saw.md": "---\ntype: tool\nprice: € 40\n---\nSharp.\n",
+            "Tools/Plane.md": "---\ntype: tool\nprice: £35\n---\nFlat.\n",
+            "Tools/Knife.md": "---\ntype: tool\nprice: € 12\n---\nShort.\n",
+        },
+    )
+    said = answer_to(app, "which tool has the highest price?")
+    assert said.startswith("Highest price (€): 40. Highest price (£): 35. 3 values")
+
+
 def test_lines_that_are_added_are_quoted(app: AppFixture) -> None:
     said = answer_to(app, "how much did I spend on tapwise?")
     assert "- Tapwise: “2025-02-05: yearly plan 99.00 €” [1]" in said

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import blocks
 from zkchat_cli.text.case_folder import fold
+from zkchat_cli.text.currencies import currency_in
 from zkchat_cli.text.numbers import read_decimal
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.line_names import names_above
@@ -41,10 +42,13 @@ class AmountQuery(NamedTuple):
 
 
 class NoteAmount(NamedTuple):
-    """A number, with the line of its note that it is in."""
+    """A number, with the line of its note that it is in, and the sign of its currency if that is
+    written beside it.
+    """
 
     line: int
     value: float
+    currency: str = ""
 
 
 def read_query(written: str) -> AmountQuery:
@@ -93,7 +97,12 @@ def _amounts_of_fields(lines: Iterable[str], wanted: AmountQuery) -> Iterable[No
             continue
         value = read_number(field["value"].rstrip(")]"))
         if value is not None:
-            yield NoteAmount(number, value)
+            yield NoteAmount(number, value, _currency_beside(field["value"]))
+
+
+def _currency_beside(value: str) -> str:
+    """The currency at the beginning of a property's value, before or after its number."""
+    return currency_in(" ".join(value.split()[:2]))
 
 
 def _amounts_with_unit(text: str, wanted: AmountQuery) -> Iterable[NoteAmount]:
@@ -111,8 +120,16 @@ def _amounts_with_unit(text: str, wanted: AmountQuery) -> Iterable[NoteAmount]:
                 continue
             value = read_decimal(found["number"] or found["number2"])
             if value is not None:
-                yield NoteAmount(number, value)
+                yield NoteAmount(number, value, currency_in(found[0]))
 
 
 def _has_word(line: str, wanted: frozenset[str]) -> bool:
     return not wanted or not wanted.isdisjoint(re.findall(r"[^\W\d_]+", line))
+
+
+def with_currencies(amounts: Sequence[NoteAmount]) -> list[NoteAmount]:
+    """The amounts, where those without a currency have the only one of the others if it is one."""
+    named = {amount.currency for amount in amounts if amount.currency}
+    if len(named) != 1:
+        return list(amounts)
+    return [amount._replace(currency=next(iter(named))) for amount in amounts]

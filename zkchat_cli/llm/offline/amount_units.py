@@ -1,10 +1,10 @@
 """What amounts and their units are called, in English, German, French, Spanish and Portuguese."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from zkchat_cli.llm.offline.property_names import is_common_name, same_names
 from zkchat_cli.llm.offline.request_slots import bare_text
-from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.currencies import CURRENCY_NAMES
 
 _UNITS = (
     "km kms kilometre kilometres kilometer kilometers kilometern kilometro kilometros quilometro"
@@ -12,8 +12,7 @@ _UNITS = (
     "mile miles mi meile meilen mille milles milla millas milha milhas",
     "hour hours h hr hrs std stunde stunden heure heures hora horas",
     "minute minutes min mins minuten minuto minutos",
-    "€ eur euro euros $ usd dollar dollars £ gbp pound pounds chf franken r$ reais real money geld"
-    " argent dinero dinheiro",
+    f"{' '.join(CURRENCY_NAMES)} money geld argent dinero dinheiro",
     "page pages seite seiten pagina paginas",
     "kg kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes kilogramo kilogramos"
     " quilos weight gewicht poids peso",
@@ -23,14 +22,6 @@ _UNITS = (
 UNITS = tuple(tuple(line.split()) for line in _UNITS)
 DISTANCE = UNITS[0]
 MONEY = next(group for group in UNITS if "€" in group)
-_CURRENCIES = {
-    "€": "€ eur euro euros",
-    "$": "$ usd dollar dollars",
-    "£": "£ gbp pound pounds",
-    "CHF": "chf franken",
-    "R$": "r$ reais real",
-}
-_WORD_OR_SIGN = lazy_pattern(r"r\$|[€$£]|[^\W\d_]+")
 # Properties with what something has cost
 PRICES = (*same_names("price"), *"amount betrag montant importe monto valor quantia".split())
 _SAME_ACTIVITIES = (
@@ -101,15 +92,11 @@ def is_money(amount: str) -> bool:
     return bare_text(amount) in COSTS.union(MONEY, PRICES)
 
 
-def name_of_money(amount: str, lines: Iterable[str]) -> str:
-    """The currencies of the lines with an amount of money, "£" or "€ + $"; for another amount, and
-    where the lines have no currency, its name.
-    """
-    if bare_text(amount) not in MONEY:
+def name_with_currency(amount: str, currency: str) -> str:
+    """What an amount is called where its values have a currency: "£", or "price (£)"."""
+    if not currency:
         return amount
-    words = {word for line in lines for word in _WORD_OR_SIGN.findall(bare_text(line))}
-    found = [sign for sign, names in _CURRENCIES.items() if not words.isdisjoint(names.split())]
-    return " + ".join(found) or amount
+    return currency if bare_text(amount) in MONEY else f"{amount} ({currency})"
 
 
 def amount_query(amount: str, activity: str, item: str = "") -> str:

@@ -1,6 +1,6 @@
 """Answers to requests for an average or a sum, with the notes that have the amounts."""
 
-from zkchat_cli.llm.offline.amount_units import amount_query, name_of_money, units_of
+from zkchat_cli.llm.offline.amount_units import amount_query, name_with_currency, units_of
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.note_descriptions import count_of_notes, list_arguments
@@ -62,20 +62,23 @@ def answer_with_amount(
 def _measured(
     request: NoteRequest, listed: FinishedCall, of_lines: LinePhrases, phrases: NotePhrases
 ) -> str:
-    """The wanted value, with what it is of."""
+    """The wanted value, with what it is of; one for each currency, as no rate is known."""
     lines = [excerpt.text for excerpt in listed.excerpts]
-    name = name_of_money(request.amount, lines)
-    value = float(listed.data.get("sum", 0))
-    head = of_lines.total
-    if request.measure == "average":
-        value /= int(listed.data["total"])
-        head = of_lines.average
-    elif request.measure in EXTREMES:
-        value = float(listed.data.get(request.measure, 0))
+    name = request.amount
+    head = of_lines.average if request.measure == "average" else of_lines.total
+    if request.measure in EXTREMES:
         head = of_lines.highest if request.measure == "highest" else of_lines.lowest
         # "Best rated" is no name: the line says what the notes call it
         name = next((line.partition(":")[0] for line in lines if ":" in line), name)
-    return head.format(name=plain_name(name), value=_written(value, phrases))
+    said: list[str] = []
+    for of_currency in listed.data["currencies"]:
+        value = float(of_currency.get(request.measure, of_currency["sum"]))
+        if request.measure == "average":
+            value /= int(of_currency["total"])
+        currency = of_currency["currency"]
+        called = name_with_currency(name, currency)
+        said.append(head.format(name=plain_name(called), value=_written(value, phrases)))
+    return ". ".join(said)
 
 
 def _written(value: float, phrases: NotePhrases) -> str:

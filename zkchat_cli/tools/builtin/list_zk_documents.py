@@ -8,11 +8,10 @@ from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import MAX_SHOWN, ToolArgumentError, ToolOutput, declare_tool
+from zkchat_cli.tools.line_requests import LineRequest, describe_rest
 from zkchat_cli.tools.listed_lines import (
     DUE_TASKS,
     TASKS,
-    LineRequest,
-    describe_rest,
     list_lines,
     lists_lines,
     locate_link,
