@@ -1,4 +1,4 @@
-"""What lines of notes are asked for, of what time, and how to get the rest of them."""
+"""Requests for lines of notes, and their time."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
