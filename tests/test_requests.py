@@ -5,6 +5,7 @@ tests/requests has at least sixty messages of each kind in five languages and mi
 """
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -104,6 +105,17 @@ def test_instruction_is_not_searched(message: str, about: str) -> None:
 )
 def test_message_that_only_points_to_another_is_a_look_up(message: str) -> None:
     assert parse_request(message).kind == "lookup"
+
+
+@pytest.mark.parametrize("word", ["a", "da", "das", "de", "of", "all", "show me"])
+@pytest.mark.parametrize("request_word", ["average", "notes", "table", "tasks", "birthdays"])
+def test_stuttered_request_is_read_without_delay(request_word: str, word: str) -> None:
+    stuttered = f"{word} " * 30
+    began = process_time()
+    # Some of these once took twice as long with each further word
+    for message in (f"{request_word} {stuttered}", f"{stuttered}{request_word}"):
+        parse_request(message)
+    assert process_time() - began < 2
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,8 @@ _WHAT = (
     r"|calcule|calcula)"
 )
 _AMOUNT = r"(?P<amount>(?!of\b|up\b|de\b|the\b|der\b|la\b)[^\W\d]\w+|€|\$)"
-_OF = (
-    r"(?: (?:of|for|in|from|across|von|fur|der|des|de|du|en|dans|dos|das|do|da|em|nas?|nos?|{the}"
-    r"|{all}))+"
-)
-_OFS = r"(?:(?:of|for|von|der|des|die|de|du|dos|das|do|da|{the}) |[dl]['’] ?)*"
+_OF = r"(?: (?:for|in|from|across|von|fur|en|dans|em|nas?|no|{the}|{all}))+"
+_OFS = r"(?:(?:for|von|{the}) |[dl]['’] ?)*"
 # What looks like a plural
 _NOUN = r"(?:(?:{notes})|(?P<noun>[^\W\d]\w*(?:s|x|n|r|e|i|people|gente)))"
 _BOOKS = rf"{_NOUN}(?:[ ,]+(?P<clause>.+))?"
@@ -42,7 +39,7 @@ _TOTAL_TRIGGERS = "total sum. summe somme suma. soma. gesamt"
 
 def _of_notes(amounts: tuple[str, ...]) -> tuple[str, ...]:
     """An amount in a time, of notes of a kind, or of all notes."""
-    asked = rf"(?:{_WHAT} )?(?:{{the}} |l['’] ?)*"
+    asked = rf"(?:{_WHAT} )?{{articles}}"
     patterns: list[str] = []
     for amount in amounts:
         patterns.append(rf"{asked}{amount}(?: {_WHEN})?")
@@ -57,7 +54,7 @@ _THAT_I = (
     r" )?(?:have )?"
 )
 _REACHED = (
-    rf"(?:{{the}} |l['’] ?)*{_TOTALS[0]} {_THAT_I}{_ACTIVITY}(?: bin| habe)?(?: {_WHEN})?",
+    rf"{{articles}}{_TOTALS[0]} {_THAT_I}{_ACTIVITY}(?: bin| habe)?(?: {_WHEN})?",
     rf"(?:{{the}} )*{_TOTALS[0]},? die ich {_WHEN} {_ACTIVITY}(?: bin| habe)?",
     # "Total spent in May"
     r"(?:{the} )*(?:total|sum|summe|insgesamt) (?P<activity>spent|paid|ausgegeben|bezahlt|depense"
@@ -105,7 +102,7 @@ _SO_FAR = (
     r"|jusqu['’]a (?:present|maintenant)|en total|hasta ahora|en suma|no total|ao todo|ate agora"
     r"|em tudo)"
 )
-_ITEM = r"(?:(?:{the}) |l['’] ?)*(?P<item>[^\W_].*?)"
+_ITEM = r"{articles}(?P<item>[^\W_].*?)"
 _ITEM2 = _ITEM.replace("item", "item2")
 _ITEM_SO_FAR = rf"{_ITEM}(?: {_SO_FAR})?"
 _COSTS = (
@@ -115,7 +112,7 @@ _COSTS = (
 )
 _ALL_COSTS = (
     rf"(?:(?:total|overall|sum of|summe|gesamte|somme d(?:e|u|es)|suma de|soma d[aeo]s?)"
-    rf" (?:(?:{{the}}|{{all}}|l['’]) ?)*{_COSTS}|gesamt-?{_COSTS}|{_COSTS} (?:total|totale|totales"
+    rf" (?:{{the}} |{{all}} |l['’] ?)*{_COSTS}|gesamt-?{_COSTS}|{_COSTS} (?:total|totale|totales"
     r"|totaux|totais|insgesamt))"
 )
 _FOR = (
@@ -167,7 +164,7 @@ SPENT = family(
     rf"{_ALL_THAT} (?:i|we|ich|wir|j['’]ai|he|hemos|eu)?(?: (?:have|habe))? ?(?:spent|paid|depense"
     rf"|paye|gastado|pagado|gaste|pague|gastei|paguei) {_FOR}{_ITEM_SO_FAR}",
     rf"{_ALL_THAT} ich (?:fur|bei|an) {_ITEM} (?:ausgegeben|bezahlt|gezahlt) habe",
-    rf"(?:{_WHAT} )?(?:(?:{{the}}|l['’]) ?)*{_ALL_COSTS} {_FOR}{_ITEM_SO_FAR}",
+    rf"(?:{_WHAT} )?{{articles}}{_ALL_COSTS} {_FOR}{_ITEM_SO_FAR}",
     rf"(?:{_WHAT} )?(?:{{the}} )*(?:total|sum|summe|somme|suma|soma)"
     rf" (?:(?:of|der|de|des|do|das) )?(?:{{all}} |{{the}} )*(?P<item>[^\W_]\S*)[- ]{_COSTS}",
     rf"(?:{{the}} )*(?:total|sum|summe) (?:spent|paid|ausgegeben|bezahlt|depense|paye|gastado"

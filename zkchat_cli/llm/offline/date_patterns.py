@@ -13,7 +13,7 @@ _WHEN = (
 _LISTED = (
     r"(?:(?:{show}|which|what|any|when are|welche|wann sind|quels? (?:sont|est)|quels|que|quais"
     r"(?: sao)?|cuales(?: son)?|cuando son|quando sao|quand sont|is there an?|are there(?: any)?"
-    r"|gibt es|y a[- ]t[- ]il|hay|ha) )?(?:(?:{all}|{the}|l['’]|list of|liste des?|lista de) ?)*"
+    r"|gibt es|y a[- ]t[- ]il|hay|ha) )?(?:{all} |{the} |l['’] ?|list of |liste des? |lista de )*"
 )
 BIRTHDAYS = family(
     "list",
@@ -40,7 +40,7 @@ BIRTHDAYS = family(
 ALL_BIRTHDAYS = family(
     "list",
     "birthday bday geburtstag anniversaire cumple aniversari",
-    r"(?:{show} )?(?:(?:{all}|{the}|l['’]|list of|liste des?|lista de) ?)*"
+    r"(?:{show} )?(?:{all} |{the} |l['’] ?|list of |liste des? |lista de )*"
     r"(?P<dated>birthdays|geburtstage|anniversaires|cumpleanos|aniversarios)",
     what="dates",
     dated="birthday",

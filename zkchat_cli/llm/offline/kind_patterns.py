@@ -187,7 +187,7 @@ _OPENED = (
     r"|(?:what|which) (?:is|was)|what['’]s|(?:was|welche[rs]?) (?:ist|war)|quelle? (?:est|etait)"
     r"|cual (?:es|fue)|qual (?:e|foi)) )?"
 )
-_ONE = rf"{_OPENED}(?:(?:{{the}}) ?)*"
+_ONE = rf"{_OPENED}{{articles}}"
 # "The first meeting" is the oldest, "the first notes" of a list are not
 _FIRST = r"(?P<oldest>first|erste[nrs]?|premiere?|primer[oa]?|primeir[oa])"
 _ENTRY = (
@@ -215,12 +215,13 @@ LATEST = family(
     needs=f"{NOTES} journal entree entrada tagebuch {_KIND_NAMES.replace('|', ' ')}",
     may_be_lookup=True,
 )
+_THE_ONE = rf"{_OPENED}(?:{{the}} |l['’] ?)+"
 LATEST_NAMED = family(
     "list",
     " ".join(LATEST.triggers),
     # "Last invoice" alone is searched
-    rf"{_OPENED}(?:(?:{{the}}) ?)+{_ORDER} (?!{_TIMES}\b)(?P<noun>[^\W\d][\w-]+){_NEXT_TO}",
-    rf"{_OPENED}(?:(?:{{the}}) ?)+(?P<noun>[^\W\d][\w-]+) (?:la |le |el |o |a )?{_ORDER}{_NEXT_TO}",
+    rf"{_THE_ONE}{_ORDER} (?!{_TIMES}\b)(?P<noun>[^\W\d][\w-]+){_NEXT_TO}",
+    rf"{_THE_ONE}(?P<noun>[^\W\d][\w-]+) (?:la |le |el |o |a )?{_ORDER}{_NEXT_TO}",
     may_be_lookup=True,
 )
 # What the newest note of a kind says: "what did we decide in the last meeting?"

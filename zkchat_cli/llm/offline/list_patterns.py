@@ -116,7 +116,7 @@ LINKS_BETWEEN = family(
 )
 # A bare "table of X" is a table of contents, of prices: a verb, notes, a tag or a link tell
 _OF_IN_TABLES = (
-    r"(?: (?:of|from|with|for|on|about|der|aus|mit|von|uber|zu|fur|des?|du|avec|a partir de|de|con"
+    r"(?: (?:of|from|with|for|on|about|der|aus|mit|von|uber|zu|fur|des?|du|avec|a partir de|con"
     r"|sobre|del|dos?|das?|com|d['’]))*"
 )
 _AS = (
@@ -133,22 +133,22 @@ TABLE = family(
     + _OF_IN_TABLES
     + r" (?P<scope>[^,:]+ (?:with|showing|mit|avec|con|com) [^,:]+)",
     r"(?:as|als|en|comme|como|em|sous(?: la)? forme d['’ ]?(?:e|un)?|in form einer|in|dans)"
-    r" ?(?:{the} ?)*{table}[:,]? (?P<scope>.+)",
+    r" ?{articles}{table}[:,]? (?P<scope>.+)",
     r"{table} ?: (?P<scope>.+)",
     r"(?:(?:{show}|{make}|put|setze?|mets|pon|ponha|coloque) )?(?P<scope>[^,:]{1,60}?)"
     + _AS
-    + r" ?(?:{the} ?)*{table} (?:with|showing|mit|avec|con|com) (?P<columns>.+)",
+    + r" ?{articles}{table} (?:with|showing|mit|avec|con|com) (?P<columns>.+)",
     r"(?:{the} )*{table}"
     + _OF_IN_TABLES
     + r" (?P<scope>(?:\[\[|#|(?:{all}|my|our|meine[nrs]?|mes|mon|ma|mis?|meus|minhas?|unsere[nr]?)"
     r" |(?:{the} )*(?:{notes})(?:$| )).*)",
     r"(?:{show}|{make}|put|turn|convert|format|bring|setze?|setz|mets|mettez|pon|ponme|coloque"
     r"|ponha)"
-    r" (?P<scope>.+?)" + _AS + r" ?(?:{the} ?)*{table}(?: form)?",
+    r" (?P<scope>.+?)" + _AS + r" ?{articles}{table}(?: form)?",
     r"(?:tabulate|tabellarisch) (?P<scope>.+)",
     r"{table} (?:mit|aus|von) (?P<scope>.+?) (?:machen|erstellen|anlegen)",
     r"(?:{the} )*{table} (?:mit|aus|von|der) (?P<scope>.+?) (?:machen|erstellen|anlegen)",
-    r"(?P<scope>[^,:]{1,60}?)" + _AS + r" ?(?:{the} ?)*{table}(?: form)?",
+    r"(?P<scope>[^,:]{1,60}?)" + _AS + r" ?{articles}{table}(?: form)?",
 )
 _TAGS_OR_FOLDERS = "tag folder directory schlagw ordner verzeichnis etiquet dossier carpeta pasta"
 COUNT = family(
@@ -280,7 +280,7 @@ LISTS = (
         r" (?P<scope>{about} .+)",
         r"(?:{show} )?(?:{all} |{the} )*(?:{notes}) (?P<scope>(?:with|having|mit|avec|con|com)"
         r" (?:{the} )*{named_property}:? [^,;]{1,30})",
-        r"(?:{show} |{all} |{the} )*(?:{notes}) by (?P<scope>.+)",
+        r"(?:{show} )?(?:{all} |{the} )*(?:{notes}) by (?P<scope>.+)",
         r"(?:{show} )?(?:{all} |{the} )*(?:(?:which|what|welche|quelles|que|quais|cuales)"
         r" )?(?:{notes})"
         r" (?:(?:that|which|die|qui|que) )?(?:(?:are|sind|sont|estan|estao) )?"

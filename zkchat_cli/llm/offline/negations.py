@@ -35,12 +35,12 @@ _SUBJECT = compile_filled(r"(?:(?:are|is|sind|sont|son|sao) )?(?:{mention}|{abou
 _TAG = compile_filled(
     r"(?:(?:have|has|had|haben|avoir|with|mit|avec|con|com|any|the tag|tagged|getaggt|markiert"
     r"|etiquetad[oa]s?|marcad[oa]s?|taguees?|etiquetees?|ont|tienen|tem|een|eine?n?|une?|uma?|de|d"
-    r"|a|as|mit|con|com|aucune?|ninguna?|nenhuma?|o|la|le|el|das|l)[ '’]+)*"
+    r"|a|as|aucune?|ninguna?|nenhuma?|o|la|le|el|das|l)[ '’]+)*"
     r"(?:(?:{label})[ :]*)?#(?P<value>[^\s#]+)"
     r"|(?:tagged|getaggt|etiquetad[oa]s?|marcad[oa]s?)"
     r"|(?:tagged|getaggt|etiquetad[oa]s?|marcad[oa]s?)(?: (?:as|with|mit|con|com|avec))?"
     r" (?P<value2>[^ ]+)"
-    r"|(?:(?:have|has|haben|any|eine?n?|une?|uma?|d['’]?|de|a|aucune?|ninguna?|nenhuma?|the) ?)*"
+    r"|(?:(?:have|has|haben|any|eine?n?|une?|uma?|d|de|a|aucune?|ninguna?|nenhuma?|the) |d['’] ?)*"
     r"(?:{label})(?: (?P<value3>[^ ]+))?"
 )
 _LINK = compile_filled(

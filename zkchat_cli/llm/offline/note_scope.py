@@ -35,8 +35,8 @@ _FIELDS = (
     _ScopePattern(
         "tag",
         compile_filled(
-            r"(?:(?:that |which |die |qui |que )?(?:are |is |have|has|with|haben|hat|mit|avec|ont|a"
-            r"|con|tienen|tiene|com|tem|having|under|der|for|of|and|de|des) ?(?:{the} )*)*"
+            r"(?:(?:that|which|qui|que|are|is|have|has|with|haben|hat|mit|avec|ont|con|tienen"
+            r"|tiene|com|tem|having|under|for|and|{the}) )*"
             r"(?:(?:tags?|hashtags?|schlagwort|etiquett?es?|etiquetas?|tagged|getaggt)"
             r"(?: (?:mit|as|with|avec|con|com))? )*#(?P<value>[^\s#,;]+)"
         ),
@@ -46,7 +46,7 @@ _FIELDS = (
         compile_filled(
             # "Montag" has no tag
             r"(?<!\w)(?:(?:are |is |have|has|with|haben|mit|avec|ont|con|tienen|com|tem"
-            r"|having) (?:{the} |l['’] ?)*)?"
+            r"|having) {articles})?"
             r"(?:the )?(?:tagged(?: (?:as|with))?|getaggt mit|taguees?|etiquetad[oa]s?(?: con|"
             r" com)?"
             r"|tag|schlagwort|etiquette|etiqueta)"
@@ -83,7 +83,7 @@ _FIELDS = (
         compile_filled(
             r"(?:(?:with|where|whose|having|that have|which have|have|has|haben|hat|ont|tienen"
             r"|tiene|tem|mit|bei denen|wo|avec|dont|con"
-            r"|donde|cuyo|com|onde|cujo) )(?:the |a |der |die |le |la |el |a )*(?:property "
+            r"|donde|cuyo|com|onde|cujo) )(?:{the} )*(?:property "
             r"|eigenschaft"
             r" |propriete |propiedad |propriedade )?(?P<value>[\w-]+(?: ?[:=] ?| is | ist | est "
             r"| es "
@@ -95,8 +95,7 @@ _FIELDS = (
         compile_filled(
             r"(?:(?:with|having|that have|which have|have|has|mit|haben|avec|ont|con|tienen|com"
             r"|tem)"
-            r" )(?:the |a |an |der |die |le"
-            r" |la |el |a )*(?:property|eigenschaft|propriete|propiedad|propriedade)"
+            r" )(?:{the} )*(?:property|eigenschaft|propriete|propiedad|propriedade)"
             r" (?P<value>[\w-]+)"
         ),
     ),

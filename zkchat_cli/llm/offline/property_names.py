@@ -46,7 +46,7 @@ _GROUPS = tuple(tuple(line.split()) for line in _SAME_NAMES)
 PEOPLE = next(group for group in _GROUPS if "attendees" in group)
 _MARKS = lazy_pattern(r"[\s_-]+")
 _ARTICLES = lazy_pattern(
-    r"^(?:(?:an?|the|any|eine?[nrms]?|der|die|das|une?|le|la|l['’]|d['’]|de|una?|el|uma?|o|a) ?\b)+"
+    r"^(?:(?:an?|the|any|eine?[nrms]?|der|die|das|un[ea]?|le|la|l['’]|d['’]|de|el|uma?|o) ?\b)+"
 )
 
 

@@ -62,7 +62,7 @@ COMPARE = family(
     r"|avec|a|y|con|e|com) (?P<right>.+)",
     r"(?:{show} |{make} )?(?:{the} )*comparison (?:of|between) (?P<left>.+?) (?:and|with|to)"
     r" (?P<right>.+)",
-    r"(?:{show} |explain |what(?:['’]s| is| are) )*(?:{the} |main |key )*(?:differences?"
+    r"(?:{show} |explain |what(?:['’]s| is| are) ){0,2}(?:{the} |main |key )*(?:differences?"
     r"|unterschiede?) between"
     r" (?P<left>.+?) (?:and|vs\.?|und) (?P<right>.+)",
     r"(?P<left>.{1,60}?) (?:compared (?:to|with)|in comparison (?:to|with)|im vergleich (?:zu|mit)"
@@ -143,7 +143,7 @@ COMPARISONS = (COMPARE, BETTER, CHOICE)
 KEY_POINTS = family(
     "outline",
     "key. main. most. central. point idea",
-    r"(?:what (?:are|were|is)|what['’]s|{show})?(?: ?{the})* ?(?:key|main|most important|central)"
+    r"(?:(?:what (?:are|were|is)|what['’]s|{show}) )?(?:{the} )*(?:key|main|most important|central)"
     r" (?:points?|ideas?|lines?|takeaways?|findings?|insights?|messages?) (?:of|in|from|on|about)"
     r" (?P<scope>.+)",
     needs="point idea line takeaway finding insight message",
@@ -183,8 +183,8 @@ OUTLINE = family(
     r"(?:{show} |{make} |was ist )?(?:{the} |kurze )*(?:zusammenfassung|uberblick|gliederung"
     r"|inhaltsangabe"
     r"|ubersicht)(?: (?:von|uber|zu|zum|zur|der|des|aus|fur|meiner))* (?P<scope>.+)",
-    r"(?:was (?:sind|ist)|{show})?(?: ?{the})* ?(?:wichtigsten|zentralen|hauptsachlichen)?"
-    r" ?(?:kern)?(?:punkte|aussagen|ideen|gedanken) (?:in|aus|von|der|zu) (?P<scope>.+)",
+    r"(?:(?:was (?:sind|ist)|{show}) )?(?:{the} )*(?:(?:wichtigsten|zentralen|hauptsachlichen) )?"
+    r"(?:kern)?(?:punkte|aussagen|ideen|gedanken) (?:in|aus|von|der|zu) (?P<scope>.+)",
     r"resume[rz]?(?:[- ]moi)? (?P<scope>.+)",
     r"(?:{show} |{make}(?:[- ]moi)? )?(?:moi )?(?:{the} )*(?:resume|apercu|synthese)"
     r"(?: (?:de|du|des|sur|d['’]))* (?P<scope>.+)",
@@ -273,10 +273,10 @@ HOW_TOS = (
     family(
         "how_to",
         "how.",
-        r"(?:{show} |explain |describe |tell me |show me )*how (?:do|can|could|should|would|does"
+        r"(?:{show} |explain |describe ){0,2}how (?:do|can|could|should|would|does"
         r"|might|must)"
         r" (?:i|we|you|one|someone) (?P<about>.+)",
-        r"(?:{show} |explain |describe )*how to (?P<about>.+)",
+        r"(?:{show} |explain |describe ){0,2}how to (?P<about>.+)",
     ),
     family(
         "how_to",

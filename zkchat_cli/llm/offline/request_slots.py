@@ -14,17 +14,19 @@ from zkchat_cli.models.reports import RequestKind
 from zkchat_cli.text.patterns import lazy_pattern
 
 SLOTS = {
+    # Each word fits one alternative only: a repeated one would double the readings of a message
+    "articles": r"(?:{the} |l['’] ?)*",
     "notes": "notes?|entry|entries|documents?|pages?|files?|zettel|notiz(?:en)?|dokumente?|seiten?"
     "|eintrage?|fiches?|notas?|documentos?|paginas?|apuntes",
     "all": "all|every|any|each|alle[rnm]?|samtliche[rn]?|toutes?|tous|tout|todas?|todos?",
     "the": "my|our|the|of|an?|some|those|these|meine[nrms]?|mein|unsere[nrm]?|die|der|das|den|dem"
-    "|des|eine?[nrms]?|mes|mon|ma|nos|notre|les?|la|une?|du|de|d|l|mis?|nuestr[oa]s?|el|l[oa]s|un"
-    "|unas?|minhas?|meus?|nossas?|as?|os?|umas?|um|das|dos|da|do",
+    "|des|eine?[nrms]?|mes|mon|ma|nos|notre|les?|la|une|du|de|d|l|mis?|nuestr[oa]s?|el|l[oa]s|un"
+    "|unas?|minhas?|meus?|nossas?|as|os?|umas?|um|dos|da|do",
     "show": "(?:please )?(?:list|show|give|display|find|get|print|enumerate|see|name|fetch|tell"
     "|search|lister|afficher|montrer|donner|trouver|chercher|enumerer|auflisten|anzeigen|listar"
     "|mostrar|encontrar|enumerar|decir|dizer|cherche|procure|procura|buscar|me mostr[ae]|me da"
-    "|zeige?|liste|gib|finde?|suche?|nenne?|montre|affiche|donne|trouve|enumere|muestra|lista"
-    "|enumera|da|dame|encuentra|busca|ensename|muestrame|mostre|mostra|de|encontre|busque|liste"
+    "|zeige?|liste|gib|finde|suche?|nenne?|montre|affiche|donne|trouve|enumere|muestra|lista"
+    "|enumera|da|dame|encuentra|busca|ensename|muestrame|mostre|mostra|de|encontre|busque"
     "|voir|ver|sehen)(?:[- ](?:me|us|mir|uns|moi|nous|out|all|bitte|please|mal|doch))*",
     "about": "about|on|regarding|concerning|around|for|related to|to do with|uber|zum thema|zu|zum"
     "|zur|betreffend|sur|au sujet d(?:e|u)|a propos d(?:e|u)|sobre|acerca de|"
@@ -63,9 +65,9 @@ SLOTS = {
     "something": "notes?|anything|something|entries|notiz(?:en)?|et?was|irgendwas|eintrage"
     "|quelque chose|(?:des )?notes|(?:des )?fiches|algo|(?:algunas? )?notas?|(?:alguma )?nota"
     "|apuntes|alguma coisa|anotacoes",
-    "named_property": "type|status|state|rating|priority|author|type|category|genre|year|stage|mood"
+    "named_property": "type|status|state|rating|priority|author|category|genre|year|stage|mood"
     "|prioritat|autorin|autor|typ|art|kategorie|jahr|bewertung|statut|etat|priorite|auteur"
-    "|categorie|annee|genre|estado|prioridad|prioridade|tipo|categoria|ano|nota|genero",
+    "|categorie|annee|estado|prioridad|prioridade|tipo|categoria|ano|nota|genero",
     # "google drive limit" names a product, "google best boots" asks for a search
     "google_product": "ads|analytics|apps?|calendar|chrome|cloud|contacts|docs?|drive|earth|fonts?"
     "|forms?|home|keep|mail|maps|meet|photos|pixel|play|scholar|sheets?|slides|takeout|tasks"

@@ -31,12 +31,12 @@ _OF = (
     r"|aus|uber|bezuglich|du|des|de|pour|sur|concernant|a propos de|del|sobre|para|acerca de"
     r"|relativas? a|da|do|das|dos|pra|pro|na|no|nas|nos|beim|bei|au|aux|chez)"
 )
-_ABOUT = rf"(?: {_OF} | d['’] ?| {_PLACED})(?:(?:{{the}}) |l['’] ?)*"
+_ABOUT = rf"(?: {_OF} | d['’] ?| {_PLACED}){{articles}}"
 _SUBJECT = r"(?P<scope>\S.*?)"
 _SHOWN = (
-    r"(?:(?:{show}|{all}|{the}|any|some|which|what|welche|quelles?|que|quais|cuales"
+    r"(?:{show} )?(?:(?:{all}|{the}|which|what|welche|quelles?|que|quais|cuales"
     r"|(?:are|is) there|do (?:i|we) (?:still )?have|have (?:i|we)(?: got)?"
-    r"|gibt es|habe ich|haben wir|habe? ich noch|noch"
+    r"|gibt es|habe? ich|haben wir|noch"
     r"|y a[- ]t[- ]il|il y a|ai[- ]je|j['’]ai|est[- ]ce que j['’]ai"
     r"|hay|tengo|tenemos|quedan|ha|tem|tenho|temos|existem) )*"
 )
@@ -164,14 +164,14 @@ TASKS_ABOUT = family(
 )
 # "Open tasks of the move": what they are about
 _OPEN_TASKS = (
-    rf"(?:(?:{{show}}|{{all}}|{{the}}) )*(?P<tasks>{_TASKS}) (?P<known_state>open|undone"
+    rf"(?:{{show}} )?(?:{{all}} |{{the}} )*(?P<tasks>{_TASKS}) (?P<known_state>open|undone"
     r"|left|offen|ouvertes?|restantes?|pendientes?|abertas?|pendentes?|done|erledigt|hechas?|feitas?|terminees?)"
     r" (?:for|of|in|from|von|vom|fur|zum|zur|im|de|du|pour|dans|del|para|en|do|da|na|no|em)"
-    r" (?:(?:{the}) |l['’])*(?!(?:\w+ )?(?:notes|notas|notizen)$)"
+    r" {articles}(?!(?:\w+ )?(?:notes|notas|notizen)$)"
     r"(?P<about>[^\W\d][\w-]*(?: [\w-]+)?)"
 )
 _OPEN_TASKS_OF = (
-    r"(?:(?:{show}|{all}|{the}) )*(?P<known_state>open|undone|unfinished|offene?n?|done|finished"
+    r"(?:{show} )?(?:{all} |{the} )*(?P<known_state>open|undone|unfinished|offene?n?|done|finished"
     rf"|erledigten?) (?P<tasks>{_TASKS}) (?:of|from|von|vom) (?:{{the}} )*"
     r"(?P<about>[^\W\d][\w-]*(?: [\w-]+)?)"
 )

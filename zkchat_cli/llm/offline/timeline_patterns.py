@@ -14,11 +14,10 @@ _OF = (
     r" (?:(?:of|for|about|on|von|vom|zu|zum|zur|uber|des|der|de|du|sur|del|sobre|do|da|dos|das) "
     r"|d['’] ?)"
 )
-_ASKED = r"(?:(?:{show}|{make})(?: me| us| mir)? )?(?:(?:{the}) |l['’] ?)*"
+_ASKED = r"(?:(?:{show}|{make})(?: me| us| mir)? )?{articles}"
 # "The attic project" is rather called "Attic"
 _PROJECT = r"(?:project|projekts?|projet|proyecto|projeto)"
-_ARTICLES = r"(?:(?:{the}) |l['’] ?)*"
-_SUBJECT = rf"{_ARTICLES}(?:{_PROJECT} )?{_ARTICLES}(?P<scope>.+?)(?: {_PROJECT})?"
+_SUBJECT = rf"{{articles}}(?:{_PROJECT} )?{{articles}}(?P<scope>.+?)(?: {_PROJECT})?"
 _OVER_TIME = (
     r"(?:over (?:the )?(?:time|years|months|weeks)|im (?:lauf|laufe|verlauf) der zeit"
     r"|im zeitlichen verlauf|au (?:fil|cours) du temps|a lo largo del tiempo|ao longo do tempo)"
