@@ -148,6 +148,7 @@ def test_other_questions_are_looked_up(app: AppFixture, message: str) -> None:
         ("- ran 5km\n- ran 5 kmh\n", "km", [5.0]),
         ("- total: 30 km\n- goal 100 km\n- [ ] 8 km\n", "km", []),
         ("- € 12.50 lunch\n- dinner 20€\n", "€ | euro", [12.5, 20.0]),
+        ("- read page 5\n- read 12 pages\n", "page | pages", [12.0]),
         ("---\nrating: 4/5\n---\n", "rating", [4.0]),
         ("---\nrating: ★★★☆\n---\n", "rating", [3.0]),
         ("- [rating:: 3]\n", "rating", [3.0]),

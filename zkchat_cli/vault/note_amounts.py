@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import blocks
 from zkchat_cli.text.case_folder import fold
-from zkchat_cli.text.currencies import currency_in
+from zkchat_cli.text.currencies import CURRENCY_NAMES, currency_in
 from zkchat_cli.text.numbers import read_decimal
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.line_names import names_above
@@ -15,6 +16,8 @@ from zkchat_cli.vault.note_tasks import has_words
 
 _FIELD = lazy_pattern(r"\s*(?:[-*+] )?[(\[]?(?P<name>[^\W\d][\w -]{0,39}?)::? ?(?P<value>\S.*)")
 _NUMBER = r"(?P<number>\d{1,12}(?:[.,]\d{1,6})*)"
+# Matches nowhere
+_NOTHING = "(?!)"
 # Sums of other lines, and what is only planned
 _NO_AMOUNT = lazy_pattern(
     r"\[ \]|\b(?:total|sum|gesamt\w*|insgesamt|summe|somme|suma|soma|goal|target|ziel|objectif|meta"
@@ -106,10 +109,7 @@ def _currency_beside(value: str) -> str:
 
 
 def _amounts_with_unit(text: str, wanted: AmountQuery) -> Iterable[NoteAmount]:
-    units = "|".join(map(re.escape, wanted.units))
-    pattern = re.compile(
-        rf"(?<![\w.,:/-]){_NUMBER} ?(?:{units})(?![\w/])|(?:{units}) ?(?P<number2>\d[\d.,]*)"
-    )
+    pattern = _number_with_unit(wanted.units)
     for block in blocks(text):
         if block.kind not in ("item", "paragraph", "table"):
             continue
@@ -121,6 +121,17 @@ def _amounts_with_unit(text: str, wanted: AmountQuery) -> Iterable[NoteAmount]:
             value = read_decimal(found["number"] or found["number2"])
             if value is not None:
                 yield NoteAmount(number, value, currency_in(found[0]))
+
+
+@cache
+def _number_with_unit(names: tuple[str, ...]) -> re.Pattern[str]:
+    """What finds a number with one of some units after it, or a currency before it: "page 5" has
+    no amount of pages.
+    """
+    units = "|".join(map(re.escape, names))
+    with_unit = rf"(?<![\w.,:/-]){_NUMBER} ?(?:{units})(?![\w/])"
+    currencies = "|".join(re.escape(name) for name in names if name in CURRENCY_NAMES) or _NOTHING
+    return re.compile(rf"{with_unit}|(?<![^\W\d_])(?:{currencies}) ?(?P<number2>\d[\d.,]*)")
 
 
 def _has_word(line: str, wanted: frozenset[str]) -> bool:
