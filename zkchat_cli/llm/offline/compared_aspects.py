@@ -106,6 +106,11 @@ _FURTHER = lazy_pattern(
 )
 
 
+_TABLE = lazy_pattern(
+    r"(?:an? |one |eine[rm]? |une? |una |uma )?(?:table|tabelle|tableau|tabla|tabela)"
+)
+
+
 class _WithoutAspect(NamedTuple):
     """A message without the words of an aspect. `joint` is what may be a part of a name instead;
     empty if the aspect is clear.
@@ -150,6 +155,8 @@ def _with_aspect(
     split: _WithoutAspect, request: NoteRequest, whole: NoteRequest | None
 ) -> NoteRequest | None:
     """The request with its aspect; None if that is rather a part of a name."""
+    if _TABLE.fullmatch(bare_text(split.aspect)):
+        return request._replace(what="table")
     aspect = _named(split.aspect)
     if not split.joint or not aspect:
         return request._replace(aspect=aspect)

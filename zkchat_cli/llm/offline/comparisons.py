@@ -11,7 +11,12 @@ from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.passage_languages import are_english, is_foreign, languages_of
 from zkchat_cli.llm.offline.question import analyze_question
-from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, comparable_words
+from zkchat_cli.llm.offline.quotes import (
+    QuoteSource,
+    RankedQuote,
+    comparable_words,
+    find_quotes,
+)
 from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
 from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
 from zkchat_cli.llm.offline.request_slots import bare_text
@@ -26,6 +31,10 @@ from zkchat_cli.text.word_lists import ENGLISH
 # Quotes about either side, and about both
 MOST_OF_A_SIDE = 2
 MOST_OF_BOTH = 2
+# Rows of a table with a column for either side
+MOST_ROWS = 8
+# Words of a side between commas, as in "tea, coffee and cocoa"
+LONGEST_OF_SEVERAL = 3
 # A quote with so much similarity to the aspect is on it, although it has other words: "runs for
 # fifteen hours" is near to "battery life" by .37, and what is on something else by .24 at most. The
 # second model, which compares other languages, has lower cosines
@@ -51,10 +60,19 @@ def next_comparison_calls(request: NoteRequest, turn: AskedTurn) -> list[WantedC
     if turn.documents or turn.calls_of(SEARCH_TOOL):
         return []
     queries = [f"{request.left} {request.right} {request.aspect}".strip()]
+    sides = sides_of(request)
     if request.aspect:
-        queries += [f"{side} {request.aspect}" for side in (request.left, request.right)]
-    queries += [request.left, request.right]
+        queries += [f"{side} {request.aspect}" for side in sides]
+    queries += sides
     return [WantedCall(SEARCH_TOOL, {"query": query, "limit": EXCERPTS}) for query in queries]
+
+
+def sides_of(request: NoteRequest) -> list[str]:
+    """The sides of a comparison: "tea, coffee and cocoa" has three."""
+    several = [side.strip() for side in request.left.split(",")]
+    if "," in request.right or any(len(side.split()) > LONGEST_OF_SEVERAL for side in several):
+        several = [request.left]
+    return [*filter(None, several), request.right]
 
 
 def answer_with_comparison(
@@ -93,8 +111,7 @@ def _compare_aspect(
     that, and what they say about them at all. None if neither side is known.
     """
     sides = [
-        _side_on_aspect(name, request.aspect, found, similarities)
-        for name in (request.left, request.right)
+        _side_on_aspect(name, request.aspect, found, similarities) for name in sides_of(request)
     ]
     known = [side for side in sides if side.is_known]
     if len(known) < len(sides) and is_foreign(turn.question, found):
@@ -138,8 +155,14 @@ def _compare_sides(
     similarities: Similarities | None,
 ) -> OfflineAnswer | None:
     """What is about both sides first, then either side; None if neither is known."""
-    both = _quotes_with_both(request, found, similarities)
-    sides = [_side(name, found, both, similarities) for name in (request.left, request.right)]
+    names = sides_of(request)
+    rows = _rows_with_columns(names, found)
+    if rows:
+        phrases = request_phrases(turn.asked, turn.texts)
+        return OfflineAnswer(f"{phrases.both}\n\n{_as_list(rows)}", "answer")
+    # What has the words of three sides says little of any of them
+    both = _quotes_with_both(request, found, similarities) if len(names) == 2 else []
+    sides = [_side(name, found, both, similarities) for name in names]
     known = [side for side in sides if side.quotes]
     if request.may_be_lookup and len(known) < len(sides):
         return None
@@ -186,7 +209,7 @@ def _compare_nearest(
     """
     parts: list[str] = []
     phrases = request_phrases(turn.asked, turn.texts)
-    for name in (request.left, request.right):
+    for name in sides_of(request):
         subject = f"{name} {request.aspect}".strip()
         ranked = _ranked(subject, found, similarities)
         complete = [quote for quote in ranked.all if quote.is_complete]
@@ -281,7 +304,7 @@ def _about_side(
     ]
     # What the note with that name says is about it more than what mentions it elsewhere
     fitting.sort(key=lambda quote: not _is_of_note(quote, wanted, languages))
-    fitting.sort(key=lambda quote: quote.passage.kind == "code")
+    fitting.sort(key=lambda quote: quote.passage.kind == "code" or _is_property(quote))
     return fitting
 
 
@@ -306,12 +329,30 @@ def _quotes_with_both(
     return select_quotes(fitting, MOST_OF_BOTH) if fitting else []
 
 
+def _rows_with_columns(names: Sequence[str], excerpts: Sequence[QuoteSource]) -> list[RankedQuote]:
+    """The rows of a table with a column for each side, "Basic" and "Plus"; none without one."""
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
+    wanted = [comparable_words(name, languages) for name in names]
+    rows: dict[str, list[RankedQuote]] = {}
+    for quote in find_quotes(excerpts, languages):
+        columns = comparable_words(quote.passage.label, languages)
+        is_row = quote.passage.kind == "row" and bool(columns)
+        is_known = all(each <= columns | quote.above for each in wanted)
+        if is_row and is_known and not any(columns.isdisjoint(each) for each in wanted):
+            rows.setdefault(quote.passage.label, []).append(quote)
+    return next(iter(rows.values()), [])[:MOST_ROWS]
+
+
 def _is_of_note(quote: RankedQuote, wanted: frozenset[str], languages: tuple[str, ...]) -> bool:
     """Whether a quote is from the note with this name, or a name with more words, and no property
     of it.
     """
-    is_property = quote.passage.kind == "row" and not quote.passage.label
-    return wanted <= comparable_words(quote.excerpt.title, languages) and not is_property
+    is_titled = wanted <= comparable_words(quote.excerpt.title, languages)
+    return is_titled and not _is_property(quote)
+
+
+def _is_property(quote: RankedQuote) -> bool:
+    return quote.passage.kind == "row" and not quote.passage.label
 
 
 def _as_list(quotes: Sequence[RankedQuote]) -> str:

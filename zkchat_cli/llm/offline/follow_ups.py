@@ -132,6 +132,8 @@ def _continue_quotations(text: str, before: NoteRequest) -> NoteRequest | None:
     if _COUNT.fullmatch(bare):
         return NoteRequest(kind=None, task="count")
     if _AS_TABLE.fullmatch(bare):
+        if before.kind == "compare":
+            return before._replace(what="table")
         return NoteRequest(kind=None, task="tabulate")
     position = read_position(text)
     if position and not position.question:

@@ -177,6 +177,21 @@ COUNTED_KINDS_ABOUT = family(
     needs=_NAMED_KINDS,
     may_be_lookup=True,
 )
+# Two or three notes of a kind: "compare my two lisbon trips"
+_FEW = (
+    r"(?P<limit>two|three|four|beiden|zwei|drei|vier|deux|trois|quatre|dos|tres|cuatro|dois|duas"
+    r"|quatro)"
+)
+_COMPARING = r"(?:compar(?:e[rz]?|a|ar)|contrast|vergleiche?)"
+COMPARED_KINDS = family(
+    "compare",
+    "compar contrast vergleich",
+    rf"{_COMPARING} (?:(?:{{the}}|both) )*{_FEW} (?:(?P<topic>[^\W\d][\w-]*) )?"
+    r"(?P<noun>[^\W\d]\w+)(?: (?:in|nach|zu|a|en|em|de|to|from|of) (?P<about>[^\W\d][\w-]*))?",
+    needs="two. three. four. beiden zwei. drei. vier. deux trois quatre dos. tres. cuatro. dois"
+    " duas quatro.",
+    may_be_lookup=True,
+)
 # "Show machines", but also "show examples"
 SHOWN = family(
     "list", SHOW, rf"{{show}} (?:{{the}} )*{_PLURAL}", needs=TRIGGERS, may_be_lookup=True

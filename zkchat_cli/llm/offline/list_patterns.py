@@ -148,7 +148,9 @@ TABLE = family(
     r"(?:tabulate|tabellarisch) (?P<scope>.+)",
     r"{table} (?:mit|aus|von) (?P<scope>.+?) (?:machen|erstellen|anlegen)",
     r"(?:{the} )*{table} (?:mit|aus|von|der) (?P<scope>.+?) (?:machen|erstellen|anlegen)",
-    r"(?P<scope>[^,:]{1,60}?)" + _AS + r" ?{articles}{table}(?: form)?",
+    r"(?!compar|contrast|vergleich)(?P<scope>[^,:]{1,60}?)"
+    + _AS
+    + r" ?{articles}{table}(?: form)?",
 )
 _TAGS_OR_FOLDERS = "tag folder directory schlagw ordner verzeichnis etiquet dossier carpeta pasta"
 COUNT = family(

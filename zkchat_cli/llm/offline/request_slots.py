@@ -80,7 +80,7 @@ NUMBERS = {
     word: value
     for value, words in {
         1: "one ein eins",
-        2: "two zwei deux dos dois duas",
+        2: "two zwei beiden deux dos dois duas",
         3: "three drei trois tres",
         4: "four vier quatre cuatro quatro",
         5: "five funf cinq cinco",

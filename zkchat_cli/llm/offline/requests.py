@@ -95,6 +95,7 @@ FAMILIES = (
     *list_patterns.LISTS,
     *task_patterns.COUNTED_FAMILIES,
     kind_patterns.COUNTED_KINDS,
+    kind_patterns.COMPARED_KINDS,
     *question_patterns.COMPARISONS,
     question_patterns.KEY_POINTS,
     question_patterns.OUTLINE,

@@ -24,6 +24,7 @@ from zkchat_cli.llm.offline.asked_turn import (
     find_question,
     read_excerpts,
 )
+from zkchat_cli.llm.offline.compared_notes import COMPARE_IN_TABLE, COMPARE_KIND
 from zkchat_cli.llm.offline.comparisons import COMPARE
 from zkchat_cli.llm.offline.continuations import CONTINUATION
 from zkchat_cli.llm.offline.dated_answers import answer_about_day, day_calls
@@ -127,6 +128,8 @@ def _handler(asked: NoteRequest) -> RequestHandler | None:
         return PASSAGE
     if asked.pick and (asked.what or asked.measure):
         return PICKED_LINE
+    if asked.kind == "compare" and (asked.noun or asked.what):
+        return COMPARE_KIND if asked.noun else COMPARE_IN_TABLE
     if asked.measure:
         return AMOUNTS
     if asked.version:

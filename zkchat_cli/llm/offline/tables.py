@@ -260,6 +260,15 @@ def _table_of_properties(request: NoteRequest, call: FinishedCall, turn: AskedTu
     return f"{head}\n\n{render_table([phrases.note, *columns.found], rows)}{rest}{said}"
 
 
+def render_properties(notes: Sequence[ListedNote], turn: AskedTurn) -> str:
+    """A table of notes with the properties that several of them have; empty without any."""
+    columns = _columns(NoteRequest("table"), notes).found
+    if not columns:
+        return ""
+    phrases = request_phrases(turn.asked, turn.texts)
+    return render_table([phrases.note, *columns], [_row(note, columns) for note in notes])
+
+
 def _table_of_key_lines(request: NoteRequest, call: FinishedCall, turn: AskedTurn) -> str:
     """The notes, each with a sentence of it: they have neither properties nor lists."""
     notes = listed_notes(call)
