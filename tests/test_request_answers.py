@@ -130,6 +130,22 @@ def test_answer_to_a_request(
     assert all(citation["valid"] for citation in reply["citations"])
 
 
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("how many pages are in Persuasion?", "249 pages"),
+        ("how many pages are in Books?", "2 notes in Books/"),
+        ("how is the pump connected to the valve?", "by a hose"),
+    ],
+)
+def test_question_that_resembles_a_request_is_looked_up(
+    zkchat: Program, message: str, said: str
+) -> None:
+    valve = "The pump is connected to the valve by a hose.\n"
+    write_notes(zkchat.vault, {"Persuasion.md": "Persuasion has 249 pages.\n", "Valve.md": valve})
+    assert said in zkchat("ask", message, "--answer-only").out
+
+
 def test_a_table_of_a_note_is_shown_with_its_header(zkchat: Program) -> None:
     rows = "".join(f"| job {i} | a\\|b | |\n" for i in range(12))
     write_notes(zkchat.vault, {"Jobs.md": f"Some.\n\n| job | who | when |\n|--|:-:|--|\n{rows}"})

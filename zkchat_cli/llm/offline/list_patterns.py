@@ -113,11 +113,12 @@ LINKS_BETWEEN = family(
     r"|relacionan|ligad[oa]s"
     r"|relacionam|conectam) (?P<note>.+?) (?:y|e|con|com) (?P<other>.+)",
     direction="between",
+    may_be_lookup=True,
 )
 # A bare "table of X" is a table of contents, of prices: a verb, notes, a tag or a link tell
 _OF_IN_TABLES = (
     r"(?: (?:of|from|with|for|on|about|der|aus|mit|von|uber|zu|fur|des?|du|avec|a partir de|con"
-    r"|sobre|del|dos?|das?|com|d['’]))*"
+    r"|sobre|del|dos?|das?|com|d['’]))"
 )
 _AS = (
     r" (?:as|in|into|in the form of|als|in eine[rm]?|in form einer|comme"
@@ -127,20 +128,19 @@ TABLE = family(
     "table",
     "table tabel tableau tabla tabela tabulat tablea",
     r"(?:(?:{show}|{make})(?:[- ](?:me|mir|moi|uns|bitte|us))* )(?:{the} )*{table}"
-    + _OF_IN_TABLES
-    + r" (?P<scope>.+)",
+    # "Create table statement" is of databases
+    + rf"{_OF_IN_TABLES}+ (?P<scope>.+)",
     r"(?:{the} )*{table}"
-    + _OF_IN_TABLES
-    + r" (?P<scope>[^,:]+ (?:with|showing|mit|avec|con|com) [^,:]+)",
+    + rf"{_OF_IN_TABLES}* (?P<scope>[^,:]+ (?:with|showing|mit|avec|con|com) [^,:]+)",
     r"(?:as|als|en|comme|como|em|sous(?: la)? forme d['’ ]?(?:e|un)?|in form einer|in|dans)"
     r" ?{articles}{table}[:,]? (?P<scope>.+)",
     r"{table} ?: (?P<scope>.+)",
     r"(?:(?:{show}|{make}|put|setze?|mets|pon|ponha|coloque) )?(?P<scope>[^,:]{1,60}?)"
     + _AS
     + r" ?{articles}{table} (?:with|showing|mit|avec|con|com) (?P<columns>.+)",
-    r"(?:{the} )*{table}"
+    r"(?:(?:{show}|{make})(?:[- ](?:me|mir|moi|uns|bitte|us))* )?(?:{the} )*{table}"
     + _OF_IN_TABLES
-    + r" (?P<scope>(?:\[\[|#|(?:{all}|my|our|meine[nrs]?|mes|mon|ma|mis?|meus|minhas?|unsere[nr]?)"
+    + r"* (?P<scope>(?:\[\[|#|(?:{all}|my|our|meine[nrs]?|mes|mon|ma|mis?|meus|minhas?|unsere[nr]?)"
     r" |(?:{the} )*(?:{notes})(?:$| )).*)",
     r"(?:{show}|{make}|put|turn|convert|format|bring|setze?|setz|mets|mettez|pon|ponme|coloque"
     r"|ponha)"

@@ -9,6 +9,7 @@ from zkchat_cli.llm.offline.note_scope import PUNCTUATION
 from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
 from zkchat_cli.text.patterns import lazy_pattern
 
+_REMIND = r"(?:remind (?:me|us)|erinnere? mich|rappelle[- ]moi|recuerdame|lembre[- ]me|me lembre)"
 _FRAME_BEGIN = compile_filled(
     r"(?:(?:hi|hello|hey|hallo|bonjour|hola|ola|oi|ok|okay|so|now|then|well|pls|plz|please|bitte"
     r"|kindly|s['’ ]?il (?:te|vous) plait|svp|stp|por favor|und|also|actually"
@@ -29,7 +30,7 @@ _FRAME_BEGIN = compile_filled(
     r"|(?:(?:tell|show|give|explain to) (?:me|us)|explain|describe"
     r"|sagen|verraten|dire|decir(?:me)?|dizer"
     r"|(?:erklare?|zeige?|sage?)(?: mir)?|(?:explique|dis|montre)(?:[- ]moi)?"
-    r"|(?:me )?(?:explica|explique|diga)|dime|explicame)(?= {asking} )"
+    rf"|(?:me )?(?:explica|explique|diga)|dime|explicame|{_REMIND})(?=,? {{asking}} )"
     r")[,:!.]?\s+)+"
 )
 _FRAME_END = compile_filled(

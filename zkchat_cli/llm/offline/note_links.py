@@ -66,7 +66,8 @@ def answer_with_links(
     call = calls[-1]
     phrases = note_phrases(turn.asked, turn.texts)
     if call.error:
-        return explain_error(call, phrases)
+        # "How is the pump connected to the valve?" need not be about links
+        return None if request.may_be_lookup else explain_error(call, phrases)
     match request.direction:
         case "from":
             return _links_from(request, call, phrases)

@@ -116,6 +116,8 @@ def _suits(request: NoteRequest, listed: FinishedCall) -> bool:
     """Whether what was listed is what a request names: for "tasks of the board" there are some."""
     if request.what in TASKS:
         return int(listed.data.get("total", 0)) > 0
+    if request.is_guess and request.folder:
+        return not listed.error
     return bool(request.what) or suits_notes(request, listed)
 
 
@@ -136,7 +138,7 @@ def next_list_calls(request: NoteRequest, turn: AskedTurn, page: int = 0) -> lis
     if not lists:
         return [WantedCall(LIST_TOOL, arguments)]
     last = lists[-1]
-    if last.error and request.is_guess and len(lists) == 1:
+    if last.error and request.is_guess and len(lists) == 1 and not request.may_be_lookup:
         guess = request._replace(folder="", about=request.folder)
         return [WantedCall(LIST_TOOL, list_arguments(guess) | {"limit": size, "excerpts": size})]
     if request.may_be_lookup:

@@ -57,8 +57,9 @@ SLOTS = {
     "|gesunder"
     "|meilleure?|mieux|plus rapide|mejor|peor|melhor|pior",
     "asking": "what|which|who|when|how|where|why|if|was|wie|wer|wann|wo|welche[rns]?|warum"
-    "|ce qu[e']?|qu['’]est[- ]ce|comment|quand|quelles?|quels?|ou|pourquoi|que|como|cuando"
-    "|quien|cuanto|cuantas|donde|por que|o que|quem|quando|onde|quantas|quais",
+    "|ce qu[e']?|qu['’]est[- ]ce|qui|combien|comment|quand|quelles?|quels?|ou|pourquoi|que|como"
+    "|cuando|quien|cuanto|cuantas|cual(?:es)?|donde|por que|o que|quem|quando|onde|quantas"
+    "|qual|quais",
     "write": "wrote|write|written|noted?|have written|geschrieben|notiert|ecrit(?:es?)?"
     "|note(?:es?)?"
     "|escrito|anotado|apuntado|escribi|anote|escrevi|anotei",

@@ -180,6 +180,11 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
         fields |= {"pick": 1, "may_be_lookup": "noun" in fields}
     elif pattern in _FOR_ONE:
         return None
+    elif kind == "count" and fields.get("is_guess") and _PAGES.search(bare_text(text)):
+        # A book has pages, too: "how many pages are in Dune?"
+        fields |= {"may_be_lookup": True}
+    elif kind == "links" and "[[" in text:
+        fields |= {"may_be_lookup": False}
     elif pattern in kind_patterns.LATEST_ASKED.patterns:
         if has_date(text):
             return None
@@ -343,10 +348,11 @@ _READ_ELSEWHERE = (
     "item",
     "dated",
 )
-_PROVED = ("noun", "scope", "left", "item", "due", "dated")
+_PROVED = ("noun", "scope", "left", "other", "item", "due", "dated")
 _SUBJECTS = ("about", "note", "other", "left", "right")
 # "what was not approved?" asks for no definition
 _NEGATION = lazy_pattern(r"(?:not|never|nicht|nie|pas|no|nunca|nao) ")
+_PAGES = lazy_pattern(r"\b(?:pages|seiten|paginas)\b")
 # "How many pages does Dune have?"
 _HAS_PAGES = lazy_pattern(
     r"(?:does|has|hat|a|tiene|tem) (?!.*\b(?:folder|ordner|dossier|carpeta|pasta|tag|vault)\b)"

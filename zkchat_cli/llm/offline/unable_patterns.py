@@ -30,6 +30,8 @@ _FOR = (
     "about|on|to|for|of|in|uber|an|zu|zum|fur|sur|a|pour|de|sobre|para|ao|acerca de|aux?|con"
     "|einer|em"
 )
+# "Remind me what the password is" asks a question, "remind me when it rains" does not
+_NO_QUESTION = r"(?!(?!(?:when|if|wann|quand|que|cuando|quando) ){asking} )"
 UNABLE = (
     family(
         None,
@@ -67,9 +69,10 @@ UNABLE = (
         r"(?: nueva| nouvelle| nova)?"
         r"(?: (?P<scope>.+))?",
         rf"(?:{_CHANGE}) (?P<scope>\[\[.+)",
-        r"(?:rename|benenne?|renomme|renombra|renomeie|move|verschiebe?|deplace|mueve|mova)"
-        r" (?P<scope>"
-        r".+) (?:to|into|in|zu|nach|en|dans|a|para|como)(?: {the})? [^ ]+(?: um)?",
+        # "Move semantics in C++" is a subject
+        r"(?:rename|move) (?P<scope>.+) (?:to|into)(?: {the})? [^ ]+",
+        r"(?:benenne?|renomme|renombra|renomeie|verschiebe?|deplace|mueve|mova)"
+        r" (?P<scope2>.+) (?:in|zu|nach|en|dans|a|para|como)(?: {the})? [^ ]+(?: um)?",
         r"(?:add|remove|delete|fuge?|entferne?|losche?|ajoute|supprime|agrega|anade|quita|elimina"
         r"|adicione|remova|apague) (?:{the} )*(?:tags?|propert(?:y|ies)|links?|headings?|lines?"
         r"|sections?|schlagwort|eigenschaft|zeile|etiquettes?|ligne|etiquetas?|linea|linha) .*?"
@@ -79,10 +82,11 @@ UNABLE = (
     family(
         None,
         "remind reminder alarm erinner rappel recuerd lembr wecke",
-        r"(?:remind me|set a reminder|set an alarm)(?: (?:to|about|of|for|that))? (?P<scope>.+)",
-        r"erinnere? mich (?P<scope>.+)",
-        r"rappelle[- ]moi (?:de |d['’])?(?P<scope>.+)",
-        r"(?:recuerdame|lembre[- ]me|me lembre) (?:que |de )?(?P<scope>.+)",
+        rf"(?:remind me|set a reminder|set an alarm)(?: (?:to|about|of|for|that))?"
+        rf" {_NO_QUESTION}(?P<scope>.+)",
+        rf"erinnere? mich {_NO_QUESTION}(?P<scope>.+)",
+        rf"rappelle[- ]moi (?:de |d['’])?{_NO_QUESTION}(?P<scope>.+)",
+        rf"(?:recuerdame|lembre[- ]me|me lembre) (?:que |de )?{_NO_QUESTION}(?P<scope>.+)",
         task="remind",
     ),
     family(
