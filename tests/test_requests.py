@@ -6,6 +6,7 @@ tests/requests has at least sixty messages of each kind in five languages and mi
 
 from pathlib import Path
 from time import process_time
+from unicodedata import normalize
 
 import pytest
 
@@ -105,6 +106,18 @@ def test_instruction_is_not_searched(message: str, about: str) -> None:
 )
 def test_message_that_only_points_to_another_is_a_look_up(message: str) -> None:
     assert parse_request(message).kind == "lookup"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "compara el café con el té en cuanto al precio",
+        "différence de prix entre thé et café",
+        "notes sur l'été, les plus récentes d'abord",
+    ],
+)
+def test_accents_may_be_characters_of_their_own(message: str) -> None:
+    assert parse_request(normalize("NFD", message)) == parse_request(message)
 
 
 @pytest.mark.parametrize("word", ["a", "da", "das", "de", "of", "all", "show me"])

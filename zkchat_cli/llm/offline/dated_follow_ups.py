@@ -2,6 +2,7 @@
 Pure.
 """
 
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from zkchat_cli.llm.offline.note_scope import PUNCTUATION, read_dates
@@ -40,10 +41,11 @@ def complete_question(message: str, earlier: Sequence[str], kind_of: KindOfReque
     one does, or a time for a look-up without one; else as it is. `earlier`: the messages before it,
     without small talk.
     """
-    asked = _AND.fullmatch(bare_text(" ".join(message.split())).strip(PUNCTUATION))
+    text = unicodedata.normalize("NFC", " ".join(message.split())).strip(PUNCTUATION)
+    asked = _AND.fullmatch(bare_text(text))
     if asked is None or not earlier:
         return message
-    rest = message.strip(PUNCTUATION)[-len(asked["rest"]) :]
+    rest = text[asked.start("rest") :]
     if not _names_time(rest):
         return message
     recent = earlier[-MOST_CHAINED:]

@@ -118,7 +118,8 @@ FAMILIES = (
 
 def parse_request(message: str) -> NoteRequest:
     """The request of one message, whatever was said before it."""
-    text = " ".join(message.split())
+    # The bare form of a text has as many characters only if each letter is one
+    text = unicodedata.normalize("NFC", " ".join(message.split()))
     if not text or len(text) > LONGEST_REQUEST:
         return NoteRequest(about=text)
     written = spell_out(text)
@@ -153,7 +154,7 @@ def as_look_up(message: str) -> NoteRequest:
 
 def _match_frames(text: str) -> NoteRequest | None:
     """The request of a text that fits a pattern, with or without its polite frame."""
-    text = without_thanks(unicodedata.normalize("NFC", text)).strip(PUNCTUATION)
+    text = without_thanks(text).strip(PUNCTUATION)
     framed = without_frame(text)
     for each in dict.fromkeys((text, framed)):
         bare = bare_text(each)

@@ -20,6 +20,11 @@ _GENRES = (
     "|cancion|ensayo|articulo|carta|correo|discurso|respuesta|informe|chiste|conto|cancao|ensaio"
     "|artigo|e-mail|resposta|relatorio|piada|ideias"
 )
+_TEXTS = (
+    r"\b(?:{notes}|texts?|textes?|textos?|paragraphs?|absatz|paragraphe|parrafo|paragrafo|letter"
+    r"|e-?mail|brief|lettre|carta|essay|essai|ensayo|ensaio|article|artikel|articulo|artigo|wording"
+    r"|this|it|dies|das|ceci|esto|isto)\b"
+)
 _CHANGE = (
     "create|add|make|delete|remove|erase|rename|move|edit|update|append|change|merge|save|open|tag"
     "|erstelle?|losche?|entferne?|verschiebe?|benenne?|andere?|bearbeite?|offne|fuge|cree|ajoute"
@@ -46,8 +51,10 @@ UNABLE = (
         r"(?:write|compose|draft|schreibe?|verfasse?|ecris|redige|escribe|redacta|escreva|redija)"
         r"(?:[- ](?:me|us|mir|uns|moi))? (?:an?|some|eine?n?|une?|unas?|uma?|two|three|\d+)"
         rf" (?!.*\b(?:summary|outline|overview)\b).+?(?: (?:{_FOR}) (?P<scope>.+))?",
-        r"(?:rewrite|rephrase|paraphrase|proofread|improve|polish|verbessere|korrigiere|formuliere"
-        r"|reecris|reformule|corrige|ameliore|reescribe|mejora|reescreva|corrija|melhore)"
+        # "Improve my sleep" is about no text
+        r"(?:rewrite|rephrase|paraphrase|proofread|korrigiere|formuliere|reecris|reformule|corrige"
+        r"|reescribe|reescreva|corrija"
+        rf"|(?:improve|polish|verbessere|ameliore|mejora|melhore)(?= .*(?:\[\[|{_TEXTS})))"
         r" (?P<scope>(?:\[\[|my |the |this |meine?|die |das |ma |mon |la |le |mi |el |minha |a |o )"
         r".+)",
         task="write",
