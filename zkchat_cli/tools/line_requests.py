@@ -23,6 +23,9 @@ class LineRequest(NamedTuple):
     limit: int
 
 
+DAYS_OF_YEAR = 366
+
+
 class LinesOfTime(NamedTuple):
     """The time that lines are wanted of, and the notes of that time."""
 
@@ -32,6 +35,15 @@ class LinesOfTime(NamedTuple):
     def has(self, days: Period) -> bool:
         """Whether days are of that time."""
         return days.intersect(self.period) == days
+
+    def has_month(self, month: int) -> bool:
+        """Whether a month is of that time, whatever its year; 0 is none."""
+        first, last = self.period.first, self.period.last
+        if (last - first).days > DAYS_OF_YEAR:
+            return bool(month)
+        if first.month <= last.month:
+            return first.month <= month <= last.month
+        return month >= first.month or 1 <= month <= last.month
 
     def may_have(self, path: str, text: str) -> bool:
         """Whether a note may have something of that time: it is of it, or names its year."""

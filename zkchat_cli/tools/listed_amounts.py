@@ -7,7 +7,7 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.tools.base import ToolOutput
 from zkchat_cli.tools.line_requests import LinesOfTime, describe_rest
 from zkchat_cli.vault.index.values import NoteEntry
-from zkchat_cli.vault.line_dates import period_of_line
+from zkchat_cli.vault.line_dates import month_of_line, period_of_line
 from zkchat_cli.vault.line_names import heading_level
 from zkchat_cli.vault.note_amounts import (
     AmountQuery,
@@ -105,8 +105,11 @@ def _amounts_of_time(
     for amount in amounts:
         days = period_of_line(lines, amount.line)
         is_within = any(amount.line in span for span in spans)
+        month = 0 if days else month_of_line(lines[amount.line - 1])
         if days is not None:
             is_within = of_time.has(days)
+        elif month:
+            is_within = of_time.has_month(month)
         if is_within:
             within.append(amount)
     return within

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 
+from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.date_forms import read_leading
 from zkchat_cli.text.dates import Period
+from zkchat_cli.text.month_names import month_numbers
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.line_names import names_above
 
 # The marks of a list, a table, a task or bold letters before a date
 _MARKS = "-*+|> \t[]"
+_FIRST_WORD = lazy_pattern(r"[^\W\d_]{3,}(?= *(?:[|:]|$))")
 
 
 def period_of_line(lines: Sequence[str], number: int) -> Period | None:
@@ -34,3 +38,9 @@ def written_period(period: Period) -> str:
         return first[:4]
     # A week by its first day
     return first[:7] if is_month and (period.last - period.first).days > 7 else first
+
+
+def month_of_line(line: str) -> int:
+    """The number of the month that a line begins with, "July | 410"; 0 without one."""
+    word = _FIRST_WORD.match(line.strip(_MARKS))
+    return month_numbers().get(fold(word[0]), 0) if word else 0

@@ -15,6 +15,7 @@ from zkchat_cli.vault.note_properties import read_number
 from zkchat_cli.vault.note_tasks import has_words
 
 _FIELD = lazy_pattern(r"\s*(?:[-*+] )?[(\[]?(?P<name>[^\W\d][\w -]{0,39}?)::? ?(?P<value>\S.*)")
+_CELL_END = lazy_pattern(r"(?<!\\)\|")
 _NUMBER = r"(?P<number>\d{1,12}(?:[.,]\d{1,6})*)"
 # Matches nowhere
 _NOTHING = "(?!)"
@@ -71,7 +72,7 @@ def _split(text: str) -> list[str]:
 def find_amounts(text: str, wanted: AmountQuery, title: str = "") -> list[NoteAmount]:
     """The amounts of a note in its order, one in a line; those of its properties if it has any."""
     lines = text.split("\n")
-    of_fields = list(_amounts_of_fields(lines, wanted))
+    of_fields = [*_amounts_of_fields(lines, wanted), *_amounts_of_columns(text, wanted)]
     if of_fields or not wanted.units:
         return _of_item(of_fields, lines, wanted.item, title)
     return _of_item(_amounts_with_unit(text, wanted), lines, wanted.item, title)
@@ -101,6 +102,27 @@ def _amounts_of_fields(lines: Iterable[str], wanted: AmountQuery) -> Iterable[No
         value = read_number(field["value"].rstrip(")]"))
         if value is not None:
             yield NoteAmount(number, value, _currency_beside(field["value"]))
+
+
+def _amounts_of_columns(text: str, wanted: AmountQuery) -> Iterable[NoteAmount]:
+    """The numbers below a header of a table that is one of the names, without those of a total."""
+    for block in blocks(text):
+        if block.kind != "table":
+            continue
+        columns = [fold(name) for name in _cells(block.lines[0])]
+        place = next((i for i, name in enumerate(columns) if name in wanted.names), -1)
+        if place < 0:
+            continue
+        for number, line in enumerate(block.lines[1:], block.line + 1):
+            cells = _cells(line)
+            value = read_number(cells[place]) if place < len(cells) else None
+            if value is not None and not _NO_AMOUNT.search(fold(line)):
+                yield NoteAmount(number, value, _currency_beside(cells[place]))
+
+
+def _cells(row: str) -> list[str]:
+    """The cells of a row in their places, also the empty ones."""
+    return [cell.strip() for cell in _CELL_END.split(row.strip().strip("|"))]
 
 
 def _currency_beside(value: str) -> str:

@@ -17,7 +17,7 @@ _NOUN = r"(?:(?:{notes})|(?P<noun>[^\W\d]\w*(?:s|x|n|r|e|i|people|gente)))"
 _BOOKS = rf"{_NOUN}(?:[ ,]+(?P<clause>.+))?"
 _MINE = r"(?:my|our|all|meine|unsere|alle|mes|nos|mis|nuestr[oa]s|todos|meus|minhas|nossas)"
 _WHEN = (
-    r"(?P<dates>(?:in|im|en|em|during|last|this|since|between|diese\w*|letzte\w*|vorige\w*|seit"
+    r"(?P<dates>(?:in|im|en|em|from|during|last|this|since|between|diese\w*|letzte\w*|vorige\w*|seit"
     r"|von|vom|zwischen|cette|ce|depuis|le mois|l['’]annee|la semaine|este|esta|el mes|la semana"
     r"|desde|na semana|no mes|hoy|today|yesterday|gestern|heute|ayer|ontem|hier) ?.*?)"
 )
@@ -177,4 +177,26 @@ SPENT = family(
     amount="€",
     may_be_lookup=True,
 )
-AMOUNTS = (AVERAGE, TOTAL, DONE, OF_NOTES, SPENT)
+# What comes again: "how much do my insurances cost per year together?"
+_PERIOD = (
+    r"(?P<amount>per year|a year|yearly|annually|each year|every year|pro jahr|im jahr|jahrlich"
+    r"|par an|al ano|por ano|ao ano|per month|a month|monthly|each month|every month|pro monat"
+    r"|im monat|monatlich|par mois|al mes|por mes|ao mes)"
+)
+_TOGETHER = rf"(?: (?:together|{_SO_FAR}|ensemble|juntos?|juntas?))?"
+_ALL_OF = r"(?:(?:{the}|{all}) |l['’] ?)*"
+_RECURRING = rf"(?P<item>[^\W_].*?){_TOGETHER} {_PERIOD}{_TOGETHER}"
+RECURRING = family(
+    "count",
+    "year month jahr monat an. mois ano mes",
+    rf"how much (?:do|does) {_ALL_OF}(?P<item>[^\W_].*?) cost(?: (?:me|us))?{_TOGETHER} {_PERIOD}"
+    rf"{_TOGETHER}",
+    rf"how much do (?:i|we) pay for {_ALL_OF}{_RECURRING}",
+    rf"wie ?viel (?:kosten|kostet|zahlen? (?:ich|wir) fur)(?: (?:mich|uns))? {_ALL_OF}{_RECURRING}",
+    rf"combien (?:(?:me |nous )?coute(?:nt)?|je paye pour) {_ALL_OF}{_RECURRING}",
+    rf"(?:cuanto|quanto) (?:(?:me |nos )?(?:cuestan?|custam?)|pago por) {_ALL_OF}{_RECURRING}",
+    needs=_HOW_MANY_WORDS,
+    measure="sum",
+    may_be_lookup=True,
+)
+AMOUNTS = (RECURRING, AVERAGE, TOTAL, DONE, OF_NOTES, SPENT)

@@ -19,7 +19,15 @@ _UNITS = (
     "step steps schritt schritte pas paso pasos passo passos",
     "l litre litres liter litro litros",
 )
-UNITS = tuple(tuple(line.split()) for line in _UNITS)
+# Costs that come again, as the columns of tables are called
+_PERIODS = (
+    "per year|a year|yearly|annual|annually|each year|every year|pro jahr|im jahr|jahrlich|par an"
+    "|annuel|al ano|por ano|ao ano|anual",
+    "per month|a month|monthly|each month|every month|pro monat|im monat|monatlich|par mois"
+    "|mensuel|al mes|por mes|ao mes|mensual|mensal",
+)
+PERIODS = tuple(tuple(line.split("|")) for line in _PERIODS)
+UNITS = (*(tuple(line.split()) for line in _UNITS), *PERIODS)
 DISTANCE = UNITS[0]
 MONEY = next(group for group in UNITS if "€" in group)
 # Properties with what something has cost
@@ -62,6 +70,11 @@ def units_of(amount: str) -> tuple[str, ...]:
     return next((group for group in UNITS if bare in group), ())
 
 
+def is_of_period(amount: str) -> bool:
+    """Whether an amount is what comes again each year or month."""
+    return any(bare_text(amount) in group for group in PERIODS)
+
+
 def is_activity(word: str) -> bool:
     """Whether a word is what is done to reach an amount: "runs"."""
     return any(bare_text(word) in group for group in ACTIVITIES)
@@ -74,7 +87,14 @@ def complete_amount(fields: dict[str, object], groups: Mapping[str, str]) -> boo
     activity = bare_text(str(fields.get("activity", "")))
     if "activity" not in groups and "far" not in groups:
         amount = str(fields.get("amount", ""))
+        if is_of_period(groups.get("amount", "")):
+            # With its article: "a year"
+            amount = groups["amount"]
+            fields["amount"] = amount
         is_named = bool(units_of(amount)) or is_common_name(amount)
+        # A table may have a column of that name
+        is_sum = fields.get("measure") == "sum" and not is_activity(amount)
+        is_named = is_named or (is_sum and "amount" in groups)
         return is_named or (bool(amount) and "noun" in groups)
     is_known = is_activity(activity)
     if "amount" not in fields and activity in SPENDING:
@@ -104,6 +124,8 @@ def amount_query(amount: str, activity: str, item: str = "") -> str:
     takes them.
     """
     names = units_of(amount)
+    if item and is_of_period(amount):
+        return f"{' | '.join(names)};; {item}"
     if item:
         return f"{' | '.join((*MONEY, *PRICES))};; {item}"
     if not names:

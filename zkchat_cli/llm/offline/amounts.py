@@ -1,6 +1,11 @@
 """Answers to requests for an average or a sum, with the notes that have the amounts."""
 
-from zkchat_cli.llm.offline.amount_units import amount_query, name_with_currency, units_of
+from zkchat_cli.llm.offline.amount_units import (
+    amount_query,
+    is_of_period,
+    name_with_currency,
+    units_of,
+)
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
 from zkchat_cli.llm.offline.asked_turn import AskedTurn, FinishedCall
 from zkchat_cli.llm.offline.note_descriptions import count_of_notes, list_arguments
@@ -65,6 +70,8 @@ def _measured(
     """The wanted value, with what it is of; one for each currency, as no rate is known."""
     lines = [excerpt.text for excerpt in listed.excerpts]
     name = request.amount
+    if is_of_period(name) and request.item:
+        name = f"{request.item}, {name}"
     head = of_lines.average if request.measure == "average" else of_lines.total
     if request.measure in EXTREMES:
         head = of_lines.highest if request.measure == "highest" else of_lines.lowest
