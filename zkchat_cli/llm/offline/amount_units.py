@@ -86,16 +86,7 @@ def complete_amount(fields: dict[str, object], groups: Mapping[str, str]) -> boo
     """
     activity = bare_text(str(fields.get("activity", "")))
     if "activity" not in groups and "far" not in groups:
-        amount = str(fields.get("amount", ""))
-        if is_of_period(groups.get("amount", "")):
-            # With its article: "a year"
-            amount = groups["amount"]
-            fields["amount"] = amount
-        is_named = bool(units_of(amount)) or is_common_name(amount)
-        # A table may have a column of that name
-        is_sum = fields.get("measure") == "sum" and not is_activity(amount)
-        is_named = is_named or (is_sum and "amount" in groups)
-        return is_named or (bool(amount) and "noun" in groups)
+        return _names_amount(fields, groups)
     is_known = is_activity(activity)
     if "amount" not in fields and activity in SPENDING:
         fields["amount"] = "€"
@@ -105,6 +96,18 @@ def complete_amount(fields: dict[str, object], groups: Mapping[str, str]) -> boo
         # "How much did I spend in May on tapwise?"
         fields["item"] = fields["about"]
     return is_known and bool(units_of(str(fields.get("amount", ""))))
+
+
+def _names_amount(fields: dict[str, object], groups: Mapping[str, str]) -> bool:
+    """Whether a request without an activity names an amount, perhaps the column of a table."""
+    amount = str(fields.get("amount", ""))
+    if is_of_period(groups.get("amount", "")):
+        # With its article: "a year"
+        amount = groups["amount"]
+        fields["amount"] = amount
+    is_sum = fields.get("measure") == "sum" and not is_activity(amount)
+    is_named = bool(units_of(amount)) or is_common_name(amount)
+    return is_named or (bool(amount) and (is_sum or "noun" in groups))
 
 
 def is_money(amount: str) -> bool:
