@@ -42,6 +42,7 @@ class RequestPhrases(NamedTuple):
     cannot_change: str
     cannot_remind: str
     cannot_browse: str
+    cannot_tell_author: str
     cannot_count: str
     cannot_tabulate: str
     notes_say: str
@@ -82,6 +83,8 @@ REQUEST_PHRASES = {
         cannot_remind="zkchat has no reminders, with any model. It can remember a fact for later "
         "conversations: {command}.",
         cannot_browse="I only know your notes, and no model in zkchat searches the web.",
+        cannot_tell_author="I cannot tell who wrote a note, unless a property, a tag or a folder "
+        "says so: ask for “notes with author: …”, “notes tagged …” or “notes in …/”.",
         cannot_count="The last answer quotes notes: there is no list to count. I can count notes, "
         "tasks and amounts, as in “how many notes about bees?”.",
         cannot_tabulate="The last answer quotes notes: there is no list to put into a table. I can "
@@ -124,6 +127,8 @@ REQUEST_PHRASES = {
         cannot_remind="zkchat hat mit keinem Modell Erinnerungen. Es kann sich etwas für spätere "
         "Gespräche merken: {command}.",
         cannot_browse="Ich kenne nur deine Notizen, und kein Modell in zkchat sucht im Netz.",
+        cannot_tell_author="Ich weiß nicht, wer eine Notiz geschrieben hat, außer eine "
+        "Eigenschaft, ein Tag oder ein Ordner sagt es: etwa „Notizen mit #eigen“.",
         cannot_count="Die letzte Antwort zitiert Notizen: Es gibt keine Liste zu zählen. Ich kann "
         "Notizen, Aufgaben und Beträge zählen, etwa „wie viele Notizen über Bienen?“.",
         cannot_tabulate="Die letzte Antwort zitiert Notizen: Es gibt keine Liste für eine Tabelle. "
@@ -168,6 +173,8 @@ REQUEST_PHRASES = {
         "prochaines conversations : {command}.",
         cannot_browse="Je ne connais que vos notes, et aucun modèle de zkchat ne cherche sur le "
         "web.",
+        cannot_tell_author="Je ne sais pas qui a écrit une note, sauf si une propriété, une "
+        "étiquette ou un dossier le dit : « notes avec #perso ».",
         cannot_count="La dernière réponse cite des notes : il n'y a pas de liste à compter. Je "
         "peux compter des notes, des tâches, des montants : « combien de notes sur le thé ? ».",
         cannot_tabulate="La dernière réponse cite des notes : il n'y a pas de liste à mettre en "
@@ -210,6 +217,8 @@ REQUEST_PHRASES = {
         cannot_remind="zkchat no tiene recordatorios con ningún modelo. Puede recordar un dato "
         "para otras conversaciones: {command}.",
         cannot_browse="Solo conozco tus notas, y ningún modelo de zkchat busca en la web.",
+        cannot_tell_author="No sé quién escribió una nota, salvo que lo diga una propiedad, una "
+        "etiqueta o una carpeta: «notas con #propio».",
         cannot_count="La última respuesta cita notas: no hay ninguna lista que contar. Puedo "
         "contar notas, tareas e importes: «¿cuántas notas sobre abejas?».",
         cannot_tabulate="La última respuesta cita notas: no hay ninguna lista para una tabla. "
@@ -252,6 +261,8 @@ REQUEST_PHRASES = {
         cannot_remind="O zkchat não tem lembretes com nenhum modelo. Ele pode lembrar um fato para "
         "outras conversas: {command}.",
         cannot_browse="Só conheço as suas notas, e nenhum modelo do zkchat pesquisa na web.",
+        cannot_tell_author="Não sei quem escreveu uma nota, a não ser que uma propriedade, uma "
+        "etiqueta ou uma pasta o diga: «notas com #próprio».",
         cannot_count="A última resposta cita notas: não há lista para contar. Posso contar notas, "
         "tarefas e valores: «quantas notas sobre abelhas?».",
         cannot_tabulate="A última resposta cita notas: não há lista para uma tabela. Posso fazer "

@@ -31,7 +31,7 @@ _BEING = lazy_pattern(
     r"|estan|esta|sao|e|estao)\b"
 )
 _SCOPE_WORD = compile_filled(
-    r"(?:(?:{about}|{mention}|{link}|over|sous|moins|menos|less|with|without|but|except|not|from|since|before|after|between|in"
+    r"(?:(?:{about}|{mention}|{link}|serves?|feeds?|servent|sirven|servem|(?:fur|pour|para)(?=\s\d)|over|sous|moins|menos|less|with|without|but|except|not|from|since|before|after|between|in"
     r"|during|on|under|tagged|where|whose|weniger als|mehr als|mindestens"
     r"|hochstens|takes?|needs?|dauern|brauchen|prennent|durent|tardan"
     r"|duran|demoram|written|geschrieben|ecrits?|escrit[oa]s|par|rated|scored|bewertet|notee?s?|valorad[oa]s|calificad[oa]s"

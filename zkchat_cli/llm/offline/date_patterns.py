@@ -46,3 +46,27 @@ ALL_BIRTHDAYS = family(
     dated="birthday",
     may_be_lookup=True,
 )
+
+# "Upcoming" is a quarter of a year, as the tool reads the words of each language
+_UPCOMING = (
+    ("next 90 days", r"(?:upcoming|coming|next) birthdays|(?:birthdays|bdays) coming up"),
+    ("nächsten 90 Tage", r"(?:(?:die|meine) )?(?:kommende|nachste|anstehende)[nr]? geburtstage"),
+    ("90 prochains jours", r"(?:les )?(?:prochains anniversaires|anniversaires a venir)"),
+    ("próximos 90 días", r"(?:los )?proximos cumpleanos"),
+    ("próximos 90 dias", r"(?:os )?proximos aniversarios"),
+)
+UPCOMING_BIRTHDAYS = tuple(
+    family(
+        "list",
+        "birthday bday geburtstag anniversaire cumple aniversari",
+        rf"(?:(?:{{show}}|which|what are|welche|was sind|wann sind|when are|quels sont"
+        rf"|cuales son|quais sao) )?(?:(?:{{all}}|{{the}}|die) )*(?:{words})"
+        rf"(?: gibt es| are there)?",
+        needs="upcoming coming next kommend nachst anstehend prochain venir proxim",
+        what="dates",
+        dated="birthday",
+        dates=dates,
+        may_be_lookup=True,
+    )
+    for dates, words in _UPCOMING
+)

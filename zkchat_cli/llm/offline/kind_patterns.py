@@ -136,7 +136,15 @@ KINDS_IN_STATE = family(
     rf"{_NOUN} (?P<when>{_TIME}.*)",
     may_be_lookup=True,
 )
+SERVING_KINDS = family(
+    "list",
+    "people persons guests personen personnes personas pessoas portion serv feed sirv",
+    rf"(?:{_LISTED})?{_NOUN} (?P<clause>(?:(?:for|fur|pour|para)|(?:that |which |die |qui |que )?"
+    r"(?:serves?|feeds?|servent|sirven|servem)) .*\d.*)",
+    may_be_lookup=True,
+)
 KINDS = (
+    SERVING_KINDS,
     SORTED_KINDS,
     ASKED_KINDS,
     NAMED_KINDS,

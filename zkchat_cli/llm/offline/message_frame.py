@@ -41,6 +41,7 @@ _FRAME_END = compile_filled(
 )
 _POLITE_END = lazy_pattern(
     r"(?:[\s,.!?]+(?:please|pls|plz|bitte|s['’ ]?il (?:te|vous) plait|svp|stp|por favor"
+    r"|step by step|schritt fur schritt|etape par etape|pas a pas|paso a paso|passo a passo"
     r"|thanks|thank you|thx|danke|merci|gracias|obrigad[oa]"
     r"|(?:and|und|et|y|e) (?:how many|wie ?viele|combien|cuant[ao]s|quant[ao]s)"
     r"(?: (?:are there|are they|of them|sind (?:das|es)|(?:y en a[- ]t[- ]il|il y en a)|hay|son|ha"

@@ -7,7 +7,7 @@ from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn
 from zkchat_cli.llm.offline.note_lists import LIST, answer_with_list, next_list_calls
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.passage_languages import is_foreign
-from zkchat_cli.llm.offline.quotes import QuoteSource, have_any_word
+from zkchat_cli.llm.offline.quotes import QuoteSource, comparable_words, have_any_word
 from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.models.notes import Similarities
@@ -21,6 +21,8 @@ from zkchat_cli.text.request_phrases import request_phrases
 # Notes of a subject, and headings of one note; of each of several notes
 MOST_NOTES = 3
 MOST_HEADINGS = 7
+# Words of a subject that together name one note
+FEWEST_IN_TITLE = 2
 MOST_HEADINGS_OF_SEVERAL = 3
 # Key lines of a note without headings
 MOST_LINES = 5
@@ -82,7 +84,16 @@ def _best_notes(subject: str, excerpts: Sequence[QuoteSource]) -> list[str]:
     fitting = [each for each in excerpts if _fits(each, wanted)]
     paths = list(dict.fromkeys(excerpt.path for excerpt in fitting))
     named = [each.path for each in fitting if fold(each.title) == fold(subject)]
+    titled = {each.path for each in fitting if _is_in_title(wanted, each.title)}
+    if not named and len(wanted) >= FEWEST_IN_TITLE and len(titled) == 1:
+        return list(titled)
     return named[:1] or paths[:MOST_NOTES]
+
+
+def _is_in_title(wanted: Sequence[str], title: str) -> bool:
+    """Whether a title has all of the words, in any form."""
+    languages = words.detect_languages((title, " ".join(wanted)))
+    return comparable_words(" ".join(wanted), languages) <= comparable_words(title, languages)
 
 
 def _nearest_note(subject: str, turn: AskedTurn) -> list[str]:

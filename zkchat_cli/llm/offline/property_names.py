@@ -39,7 +39,7 @@ _SAME_NAMES = (
     " tiempo duracao tempo",
     "language sprache langue idioma lingua",
     "source url link quelle fuente fonte",
-    "servings portions portionen personen porciones raciones porcoes",
+    "servings serves yield portions portionen personen porciones raciones porcoes",
     "company firma unternehmen entreprise societe empresa",
 )
 _GROUPS = tuple(tuple(line.split()) for line in _SAME_NAMES)

@@ -48,14 +48,22 @@ _WITH = (
     r"(?:(?:with|having|where|whose|of|mit|deren|avec|dont|con|cuya|com|cuja|de|von)"
     r" (?:(?:an?|the|eine?[rmn]?|une?|la|una?|uma?|el|o) )*)"
 )
+_PEOPLE = r"(?:people|persons|guests|personen|leute|personnes|personas|pessoas|portionen|portions)"
+# "Recipes that serve 4", "Rezepte für 4 Personen"
+_SERVING = (
+    r"(?:(?:that |which |die |qui |que )?(?:serves?|feeds?|servent|sirven|servem|rinden|rendem)"
+    rf"(?: (?:para|a))?(?= .*\d)|(?:for|fur|pour|para)(?= (?:\w+ ){{0,3}}\d+ {_PEOPLE}))"
+)
 _NUMBER = r"(?P<number>\d{1,9}(?:[.,]\d{1,3})?)(?:/\d+)?"
 _VALUE = lazy_pattern(
-    rf"(?:{_RATED}|{_WITH}(?P<name>{_NAMES})(?: (?:is|ist|est|es|e|of|von|de|d['’])|:)?|"
+    rf"(?:{_RATED}|(?P<serves>{_SERVING})|"
+    rf"{_WITH}(?P<name>{_NAMES})(?: (?:is|ist|est|es|e|of|von|de|d['’])|:)?|"
     rf"(?P<takes>{_TAKING})(?= .*{_TIMES})|"
     rf"(?P<timed>(?:(?:of|de|d['’]|in|en|em|a|von) ?)?(?=(?:{_ANY_SIGN}) \d+ {_TIMES}))|"
     rf"(?:die |welche )?(?P<lasts>(?=(?:[^\d]* )?\d+ {_TIMES} (?:dauern|brauchen)))|"
     rf"{_WITH}(?=(?:[^\d]* )?\d[\d.,]* {_STARS}))"
-    rf" ?(?:(?:{_SIGN}) ?)?{_NUMBER}(?: {_STARS}| ?{_TIMES}| punkten?| points?| puntos?| pontos?)?"
+    rf" ?(?:(?:{_SIGN}) ?)?{_NUMBER}"
+    rf"(?: {_STARS}| {_PEOPLE}| ?{_TIMES}| punkten?| points?| puntos?| pontos?)?"
     rf"(?: (?:(?P<more>{_MORE})|(?P<less>{_LESS})))?"
     r"(?: (?:bewertet|sind|haben|have|dauern|brauchen))*"
     rf"|(?:die )?mit (?:(?P<sign_before>mindestens|hochstens|uber|unter|genau) )?"
@@ -106,6 +114,8 @@ def take_value(text: str) -> TakenValue | None:
     number = groups["number"] or groups["number2"]
     is_duration = groups["takes"] or any(groups[name] is not None for name in ("lasts", "timed"))
     usual_name = "duration" if is_duration else "rating"
+    if groups["serves"]:
+        usual_name = "servings"
     name = groups["name"] or usual_name
     rest = f"{text[: found.start()]} {text[found.end() :]}"
     return TakenValue(f"{name}: {sign} {number}", " ".join(rest.split()))

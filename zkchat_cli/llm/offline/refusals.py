@@ -58,6 +58,7 @@ def _refusal(task: str, phrases: RequestPhrases) -> str:
         "translate": f"{phrases.cannot_translate} {any_model}",
         "change": phrases.cannot_change.format(command=f"zkchat chat --unsafe {_MODEL}"),
         "remind": phrases.cannot_remind.format(command="/remember TEXT"),
+        "author": phrases.cannot_tell_author,
         "count": phrases.cannot_count,
         "tabulate": phrases.cannot_tabulate,
     }

@@ -72,6 +72,7 @@ FAMILIES = (
     kind_patterns.OVERDUE,
     *task_patterns.TO_DO,
     timeline_patterns.TIMELINE,
+    *date_patterns.UPCOMING_BIRTHDAYS,
     date_patterns.BIRTHDAYS,
     date_patterns.ALL_BIRTHDAYS,
     kind_patterns.LATEST,

@@ -98,6 +98,18 @@ UNABLE = (
     ),
     family(
         None,
+        "myself selbst moi meme mismo misma mesmo mesma",
+        r"(?:which|what|{show}) (?:{all} |{the} )*(?:{notes}) (?:did|have|that) i"
+        r" (?:write|written|wrote)(?: by)? myself",
+        r"welche {notes} habe ich selbst (?:geschrieben|verfasst)",
+        r"quelles {notes} (?:ai[- ]je|j['’]ai) ecrites? moi[- ]meme",
+        r"que {notes} (?:he escrito|escribi) yo mism[oa]",
+        r"(?:que|quais) {notes} (?:eu )?escrevi eu mesm[oa]"
+        r"|(?:que|quais) {notes} eu mesm[oa] escrevi",
+        task="author",
+    ),
+    family(
+        None,
         "weather search google web internet wetter meteo tiempo clima previsao time temps quel",
         r"(?:what(?:['’]s| is|s) the |how(?:['’]s| is) the )?(?:weather|weather forecast)"
         r"(?: (?:like|today|tomorrow|now|in .+))*",
