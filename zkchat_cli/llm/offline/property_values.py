@@ -1,6 +1,7 @@
 """The values of properties that a request compares: "rated at least 4", "mit 5 Sternen". Pure."""
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from zkchat_cli.llm.offline.request_slots import bare_text
@@ -112,13 +113,17 @@ def take_value(text: str) -> TakenValue | None:
     elif groups["less"] or groups["less2"]:
         sign = "<="
     number = groups["number"] or groups["number2"]
-    is_duration = groups["takes"] or any(groups[name] is not None for name in ("lasts", "timed"))
-    usual_name = "duration" if is_duration else "rating"
-    if groups["serves"]:
-        usual_name = "servings"
-    name = groups["name"] or usual_name
+    name = groups["name"] or _usual_name(groups)
     rest = f"{text[: found.start()]} {text[found.end() :]}"
     return TakenValue(f"{name}: {sign} {number}", " ".join(rest.split()))
+
+
+def _usual_name(groups: Mapping[str, str | None]) -> str:
+    """The property that a comparison is of where it names none."""
+    if groups["serves"]:
+        return "servings"
+    is_duration = groups["takes"] or any(groups[name] is not None for name in ("lasts", "timed"))
+    return "duration" if is_duration else "rating"
 
 
 def _in_minutes(text: str) -> str:
