@@ -10,6 +10,8 @@ FRENCH = "french"
 SPANISH = "spanish"
 PORTUGUESE = "portuguese"
 RUSSIAN = "russian"
+REQUEST_LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE)
+"""Languages in which requests are understood."""
 
 FREQUENT_WORDS = {
     ENGLISH: (

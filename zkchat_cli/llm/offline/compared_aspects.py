@@ -12,7 +12,7 @@ from typing import NamedTuple
 from zkchat_cli.llm.offline.message_frame import without_frame, without_thanks
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.note_scope import PUNCTUATION, clean_subject, has_date
-from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
+from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled, written_groups
 from zkchat_cli.llm.offline.typos import COMMON_WORDS
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -182,11 +182,8 @@ def _without_aspects(text: str) -> Iterator[_WithoutAspect]:
 
 
 def _written(match: re.Match[str], name: str, text: str) -> str:
-    """The group of a match in the bare text as it is written; a group may have alternatives."""
-    for group, value in match.groupdict().items():
-        if value is not None and group.rstrip("0123456789") == name:
-            return text[match.start(group) : match.end(group)]
-    return ""
+    """The group of a match as it is written; empty without it."""
+    return written_groups(match, text).get(name, "")
 
 
 def _named(aspect: str) -> str:

@@ -16,10 +16,10 @@ from zkchat_cli.llm.offline.note_lists import ListedNote, listed_notes
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.quotes import comparable_words
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL, RequestHandler
-from zkchat_cli.llm.offline.table_columns import LANGUAGES
 from zkchat_cli.llm.offline.tables import render_properties
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text.request_phrases import request_phrases
+from zkchat_cli.text.word_lists import REQUEST_LANGUAGES
 
 # Notes that are looked at for those of a kind, or for the one with the name of a side
 MOST_LISTED = 10
@@ -54,8 +54,8 @@ def answer_in_table(
 
 
 def _note_named(side: str, listed: Sequence[ListedNote]) -> ListedNote | None:
-    wanted = comparable_words(side, LANGUAGES)
-    fitting = [note for note in listed if wanted <= comparable_words(note.title, LANGUAGES)]
+    wanted = comparable_words(side, REQUEST_LANGUAGES)
+    fitting = [note for note in listed if wanted <= comparable_words(note.title, REQUEST_LANGUAGES)]
     return min(fitting, key=lambda note: len(note.title), default=None)
 
 
@@ -75,8 +75,10 @@ def _notes_of_kind(request: NoteRequest, turn: AskedTurn) -> list[ListedNote]:
     """
     notes = listed_notes(turn.calls_of(LIST_TOOL)[-1])
     if len(notes) != request.limit and request.about:
-        wanted = comparable_words(request.about, LANGUAGES)
-        notes = [note for note in notes if wanted <= comparable_words(note.title, LANGUAGES)]
+        wanted = comparable_words(request.about, REQUEST_LANGUAGES)
+        notes = [
+            note for note in notes if wanted <= comparable_words(note.title, REQUEST_LANGUAGES)
+        ]
     return notes if len(notes) == request.limit else []
 
 

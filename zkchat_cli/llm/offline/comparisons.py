@@ -10,7 +10,7 @@ from zkchat_cli.llm.offline.asked_amounts import has_price
 from zkchat_cli.llm.offline.asked_turn import SEARCH_TOOL, AskedTurn
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.passage_languages import are_english, is_foreign, languages_of
-from zkchat_cli.llm.offline.question import analyze_question
+from zkchat_cli.llm.offline.question import analyze_text
 from zkchat_cli.llm.offline.quotes import (
     QuoteSource,
     RankedQuote,
@@ -22,7 +22,6 @@ from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
 from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.llm.offline.selection import select_quotes
 from zkchat_cli.models.notes import Similarities
-from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text import words
 from zkchat_cli.text.answer_phrases import PHRASES, language_for
 from zkchat_cli.text.request_phrases import RequestPhrases, request_phrases
@@ -223,10 +222,6 @@ def _compare_nearest(
     return OfflineAnswer(f"{not_sure}\n\n" + "\n".join(parts), "most_likely")
 
 
-def _as_message(text: str) -> PromptMessage:
-    return PromptMessage(role="user", content=text, kind="conversation", tokens=0)
-
-
 def _found_excerpts(turn: AskedTurn) -> list[QuoteSource]:
     """The excerpts of all searches, each once."""
     excerpts = [excerpt for call in turn.calls_of(SEARCH_TOOL) for excerpt in call.excerpts]
@@ -290,7 +285,7 @@ def _on_aspect(
 def _ranked(
     subject: str, excerpts: Sequence[QuoteSource], similarities: Similarities | None
 ) -> RankedPassages:
-    return rank_passages(analyze_question([_as_message(subject)], 0), excerpts, similarities)
+    return rank_passages(analyze_text(subject), excerpts, similarities)
 
 
 def _about_side(

@@ -13,7 +13,12 @@ from zkchat_cli.llm.offline.follow_ups import resolve_request
 from zkchat_cli.llm.offline.note_kinds import needs_vault, with_kinds
 from zkchat_cli.llm.offline.note_lists import LIST, answer_with_list, next_list_calls
 from zkchat_cli.llm.offline.note_request import NoteRequest
-from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, user_messages
+from zkchat_cli.llm.offline.question import (
+    AnalyzedQuestion,
+    analyze_question,
+    analyze_text,
+    user_messages,
+)
 from zkchat_cli.llm.offline.quotes import RankedQuote, comparable_words
 from zkchat_cli.llm.offline.ranking import rank_passages
 from zkchat_cli.llm.offline.request_handler import RequestHandler
@@ -21,7 +26,6 @@ from zkchat_cli.llm.offline.requests import parse_request
 from zkchat_cli.llm.offline.selection import MAX_QUOTES
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models.notes import Similarities
-from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text import words
 from zkchat_cli.text.request_phrases import request_phrases
 
@@ -120,8 +124,7 @@ def _new_quotes(
 def _analyze(question: str, turn: AskedTurn, request: NoteRequest) -> AnalyzedQuestion:
     """The question, with the turns before it if it is one of the conversation."""
     if request.about:
-        message = PromptMessage(role="user", content=question, kind="conversation", tokens=0)
-        return analyze_question([message], 0)
+        return analyze_text(question)
     positions = [
         i
         for i, message in enumerate(turn.before)

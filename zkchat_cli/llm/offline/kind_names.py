@@ -29,3 +29,9 @@ _SAME_KINDS = (
 )
 KINDS = tuple(tuple(line.split()) for line in _SAME_KINDS)
 JOURNAL = KINDS[-1]
+_PLURAL_ENDS = ("s", "es", "n", "en", "e")
+
+
+def possible_singulars(word: str) -> tuple[str, ...]:
+    """A word, and it without each end that a plural may have."""
+    return (word, *(word.removesuffix(end) for end in _PLURAL_ENDS))

@@ -37,10 +37,7 @@ _WHICH = (
 _ASKED_FOR = rf"(?P<listed>{{show}}|{_WHICH}) (?:(?:{{all}}|{{the}}) )*"
 _NAMED = r"(?:(?:{all}|{the}) )+"
 _LISTED = rf"(?:{_ASKED_FOR}|{_NAMED})"
-_COUNTED = (
-    r"(?:how many|wie ?viele|combien d(?:e|['’])|cuant[ao]s|quant[ao]s|(?:the )?number of|count"
-    r"|anzahl(?: der)?|nombre d(?:e|['’])|numero d[eo]) ?(?:(?:{all}|{the}) )*"
-)
+_COUNTED = r"{how_many}(?:{all} |{the} )*"
 _ORDER = r"(?:(?P<newest>{newest})|(?P<oldest>{oldest}))"
 _CLAUSE = r"(?:[ ,]+(?P<clause>.+))?"
 TRIGGERS = (

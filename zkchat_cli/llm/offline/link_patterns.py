@@ -5,10 +5,7 @@
 from zkchat_cli.llm.offline.request_slots import COUNTED, NOTES, family
 
 _ASKED = r"(?:(?:{show}|which|what|welche|quelles?|que|quais|cuales) )?(?:(?:{all}|{the}) )*"
-_COUNTED = (
-    r"(?:how many|wie ?viele|combien d(?:e|['’])|cuant[ao]s|quant[ao]s|(?:the )?number of|count"
-    r"|anzahl|nombre d(?:e|['’])|numero d[eo]) ?"
-)
+_COUNTED = r"{how_many}"
 _RELATIVE = (
     r"(?:(?:that|which|die|auf die|zu denen|qui|que|vers lesquelles|a las que|(?:para )?as quais"
     r"|a quienes) )?"

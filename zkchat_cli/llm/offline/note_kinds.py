@@ -38,9 +38,8 @@ from zkchat_cli.llm.offline.vault_kinds import (
 from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
+from zkchat_cli.text.word_lists import REQUEST_LANGUAGES
 
-LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE)
 # Properties that say how far something is
 STATE_PROPERTIES = frozenset(
     "status state stage stand progress zustand statut etat avancement estado situacion situacao"
@@ -211,7 +210,7 @@ def _sample_arguments(kind: NoteKind | None) -> dict[str, Any]:
 
 
 def _comparable(text: str) -> frozenset[str]:
-    return comparable_words(text, LANGUAGES)
+    return comparable_words(text, REQUEST_LANGUAGES)
 
 
 def _with_kind(request: NoteRequest, kind: NoteKind | None, sign: str = "") -> NoteRequest:

@@ -22,9 +22,9 @@ from zkchat_cli.llm.offline.nested_quotes import with_nested
 from zkchat_cli.llm.offline.note_lists import answer_with_list, next_list_calls
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.outlines import answer_with_outline
-from zkchat_cli.llm.offline.question import analyze_question
+from zkchat_cli.llm.offline.question import analyze_text
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, find_quotes
-from zkchat_cli.llm.offline.ranking import RankedPassages, rank_passages
+from zkchat_cli.llm.offline.ranking import rank_passages
 from zkchat_cli.llm.offline.request_handler import (
     LIST_TOOL,
     RequestHandler,
@@ -33,7 +33,6 @@ from zkchat_cli.llm.offline.request_handler import (
 )
 from zkchat_cli.llm.offline.selection import select_quotes
 from zkchat_cli.models.notes import Similarities
-from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text import words
 from zkchat_cli.text.note_phrases import note_phrases
 from zkchat_cli.text.patterns import lazy_pattern
@@ -183,12 +182,12 @@ def _with_lines_on_it(
     themselves.
     """
     subject = _TASK.sub("", line.text)
-    ranked = _rank(f"{question} {subject}".strip(), note, similarities)
+    ranked = rank_passages(analyze_text(f"{question} {subject}".strip()), note, similarities)
     on_topic = list(ranked.on_topic)
     if question:
         # Beside the rare words of a question, those of the task are common
         said = {quote.text for quote in on_topic}
-        of_task = _rank(subject, note, similarities).on_topic
+        of_task = rank_passages(analyze_text(subject), note, similarities).on_topic
         on_topic += [quote for quote in of_task if quote.text not in said]
     same = [
         quote
@@ -203,13 +202,6 @@ def _with_lines_on_it(
     ]
     on_it = select_quotes(others, MOST_ON_IT) if others else []
     return with_nested([wanted, *on_it], ranked.all)
-
-
-def _rank(
-    text: str, note: Sequence[QuoteSource], similarities: Similarities | None
-) -> RankedPassages:
-    message = PromptMessage(role="user", content=text, tokens=0, kind="conversation")
-    return rank_passages(analyze_question([message], 0), note, similarities)
 
 
 PICKED_LINE = RequestHandler(

@@ -18,7 +18,7 @@ from zkchat_cli.llm.offline.note_lists import format_note, listed_notes, page_si
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.outlines import answer_with_outline
 from zkchat_cli.llm.offline.property_answers import find_property
-from zkchat_cli.llm.offline.question import analyze_question
+from zkchat_cli.llm.offline.question import analyze_text
 from zkchat_cli.llm.offline.quotes import QuoteSource
 from zkchat_cli.llm.offline.ranking import rank_passages
 from zkchat_cli.llm.offline.request_handler import (
@@ -29,7 +29,6 @@ from zkchat_cli.llm.offline.request_handler import (
 )
 from zkchat_cli.llm.offline.selection import MAX_QUOTES
 from zkchat_cli.models.notes import Similarities
-from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.note_phrases import note_phrases
 
 
@@ -90,8 +89,7 @@ def _answer_from_note(
     if of_property is not None:
         said = f"{plain_name(excerpts[0].title)}: {format_quotes([of_property])}"
         return OfflineAnswer(said, "answer")
-    message = PromptMessage(role="user", content=text, tokens=0, kind="conversation")
-    ranked = rank_passages(analyze_question([message], 0), excerpts, similarities)
+    ranked = rank_passages(analyze_text(text), excerpts, similarities)
     if not ranked.is_answer:
         return None
     quotes = format_quotes(answering_quotes(ranked, MAX_QUOTES, ""))

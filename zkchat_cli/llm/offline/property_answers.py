@@ -14,7 +14,7 @@ from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.text import words
 from zkchat_cli.text.answer_phrases import AnswerPhrases
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
+from zkchat_cli.text.word_lists import REQUEST_LANGUAGES
 
 _FIELD = lazy_pattern(r"(?P<name>[^\W\d][\w -]{0,39}?)::? \S.*")
 _MEANT = {
@@ -91,6 +91,7 @@ def _content(text: str) -> frozenset[str]:
 @cache
 def _common_words() -> frozenset[str]:
     """The common words of five languages without accents, and what kinds of notes are called."""
-    languages = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE)
-    common = {bare_text(word) for language in languages for word in words.stopwords(language)}
+    common = {
+        bare_text(word) for language in REQUEST_LANGUAGES for word in words.stopwords(language)
+    }
     return frozenset(common.union(_COUNTED, *KINDS))

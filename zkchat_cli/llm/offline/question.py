@@ -120,6 +120,11 @@ class AnalyzedQuestion(NamedTuple):
         return self.typed or self.text
 
 
+def analyze_text(text: str) -> AnalyzedQuestion:
+    """What a text asks by itself, whatever was said before it."""
+    return _analyze_alone(text, _words_of(text))
+
+
 def analyze_question(messages: Sequence[PromptMessage], position: int) -> AnalyzedQuestion:
     """What the message at `position` asks. One that cannot stand alone also gets the words of the
     question before it.

@@ -4,12 +4,11 @@ from zkchat_cli.llm.offline.answer import EXCERPTS, OfflineAnswer, WantedCall, f
 from zkchat_cli.llm.offline.asked_turn import READ_TOOL, SEARCH_TOOL, AskedTurn, read_excerpts
 from zkchat_cli.llm.offline.note_request import NoteRequest
 from zkchat_cli.llm.offline.outlines import answer_with_outline
-from zkchat_cli.llm.offline.question import analyze_question
+from zkchat_cli.llm.offline.question import analyze_text
 from zkchat_cli.llm.offline.ranking import rank_passages
 from zkchat_cli.llm.offline.request_handler import RequestHandler, plain_name
 from zkchat_cli.llm.offline.selection import select_quotes
 from zkchat_cli.models.notes import Similarities
-from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.request_phrases import RequestPhrases, request_phrases
 
 MOST_QUOTES = 3
@@ -41,8 +40,7 @@ def answer_with_refusal(
         return OfflineAnswer(f"{text}\n{outline.text}" if outline else text, None)
     if not request.about or not excerpts:
         return OfflineAnswer(text, None)
-    message = PromptMessage(role="user", content=request.about, kind="conversation", tokens=0)
-    ranked = rank_passages(analyze_question([message], 0), excerpts, similarities)
+    ranked = rank_passages(analyze_text(request.about), excerpts, similarities)
     if not ranked.is_answer:
         return OfflineAnswer(text, None)
     quotes = format_quotes(select_quotes(ranked.on_topic, MOST_QUOTES))

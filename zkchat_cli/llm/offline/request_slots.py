@@ -73,6 +73,8 @@ SLOTS = {
     "google_product": "ads|analytics|apps?|calendar|chrome|cloud|contacts|docs?|drive|earth|fonts?"
     "|forms?|home|keep|mail|maps|meet|photos|pixel|play|scholar|sheets?|slides|takeout|tasks"
     "|translate|voice|wallet|workspace",
+    "how_many": "(?:how many|wie ?viele|combien d(?:e|['’])|cuant[ao]s|quant[ao]s"
+    "|(?:the )?number of|count|anzahl(?: der)?|nombre d(?:e|['’])|numero d[eo]) ?",
     "number": r"\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|twenty|eins?|zwei|drei"
     "|vier|funf|sechs|sieben|acht|neun|zehn|zwanzig|deux|trois|quatre|cinq|sept|huit|neuf|dix|dos"
     "|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|dois|duas|quatro|sete|oito|nove|dez",
@@ -164,6 +166,17 @@ def family(
     patterns = [RequestPattern(kind, compile_filled(each), values) for each in templates]
     needed = tuple(needs.split()) or ("",)
     return RequestFamily(tuple(triggers.split()), needed, tuple(patterns))
+
+
+def written_groups(match: re.Match[str], text: str) -> dict[str, str]:
+    """The groups of a match in the bare form of `text`, as the user wrote them. A pattern with
+    alternatives has numbered ones: `scope2` is another `scope`.
+    """
+    groups: dict[str, str] = {}
+    for name, value in match.groupdict().items():
+        if value is not None:
+            groups[name.rstrip("0123456789")] = text[match.start(name) : match.end(name)]
+    return groups
 
 
 def trigger_words(message: str) -> list[str]:

@@ -51,6 +51,7 @@ from zkchat_cli.llm.offline.request_slots import (
     RequestPattern,
     bare_text,
     trigger_words,
+    written_groups,
 )
 from zkchat_cli.llm.offline.typos import COMMON_WORDS, correct_frame
 from zkchat_cli.text.patterns import lazy_pattern
@@ -173,7 +174,7 @@ def _match_frames(text: str) -> NoteRequest | None:
 
 def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> NoteRequest | None:
     """The request of a match in the bare form of `text`; None if it is no request."""
-    fields = _read_fields(pattern, _written_groups(match, text))
+    fields = _read_fields(pattern, written_groups(match, text))
     if fields is None or _lacks_subject(pattern, fields):
         return None
     kind = pattern.kind
@@ -190,7 +191,7 @@ def _read_match(pattern: RequestPattern, match: re.Match[str], text: str) -> Not
     elif pattern in kind_patterns.LATEST_ASKED.patterns:
         if has_date(text):
             return None
-        groups = _written_groups(match, text)
+        groups = written_groups(match, text)
         fields |= {"pick": 1, "question": groups["asked"] + groups.get("verb", "")}
     return NoteRequest(kind, **fields)  # type: ignore[arg-type]
 
@@ -296,17 +297,6 @@ def _is_sentence(fields: Mapping[str, object], groups: Mapping[str, str]) -> boo
         return True
     is_as_written = about == groups.get("scope", "").strip(PUNCTUATION)
     return is_as_written and len(about.split()) > LONGEST_NAME
-
-
-def _written_groups(match: re.Match[str], text: str) -> dict[str, str]:
-    """The groups of a match as the user wrote them. A pattern with alternatives has numbered ones:
-    `scope2` is another `scope`.
-    """
-    groups: dict[str, str] = {}
-    for name, value in match.groupdict().items():
-        if value is not None:
-            groups[name.rstrip("0123456789")] = text[match.start(name) : match.end(name)]
-    return groups
 
 
 def _read_words(groups: dict[str, str]) -> dict[str, object]:

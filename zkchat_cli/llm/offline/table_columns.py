@@ -5,14 +5,14 @@ where a table has "IP address" and "RAM". Pure.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from zkchat_cli.llm.offline.kind_names import possible_singulars
 from zkchat_cli.llm.offline.property_names import name_in_vault, same_names
 from zkchat_cli.llm.offline.quotes import comparable_words
 from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.llm.offline.typos import is_typo
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
+from zkchat_cli.text.word_lists import REQUEST_LANGUAGES
 
-LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE)
 # Names of columns that are rarely properties of notes
 _SAME_COLUMNS = tuple(
     frozenset(line.split())
@@ -26,7 +26,6 @@ _SAME_COLUMNS = tuple(
         "owner besitzer eigentumer proprietaire propietario dono",
     )
 )
-_PLURAL_ENDS = ("s", "es", "n", "en", "e")
 _JOINT = lazy_pattern(r"\s*(?:,|;|\band\b|\bund\b|\bet\b|\by\b|\be\b|&)\s*")
 _ARTICLE = lazy_pattern(
     r"(?:the|their|its|der|die|das|ihre?[nrms]?|les?|la|leurs?|los?|las|el|sus?|os?|as?|suas?|seus?"
@@ -76,11 +75,11 @@ def find_column(written: str, known: Sequence[str]) -> str:
     exact = name_in_vault(written, known)
     if exact:
         return exact
-    wanted = comparable_words(written, LANGUAGES)
+    wanted = comparable_words(written, REQUEST_LANGUAGES)
     bare = bare_text(written)
     synonyms = _synonyms(bare)
     for name in known:
-        words = comparable_words(name, LANGUAGES)
+        words = comparable_words(name, REQUEST_LANGUAGES)
         if words and wanted and (words == wanted or wanted < words):
             return name
     for name in known:
@@ -92,7 +91,7 @@ def find_column(written: str, known: Sequence[str]) -> str:
 def _synonyms(bare: str) -> frozenset[str]:
     """A name with those for the same in other languages, also if it is a plural."""
     found: set[str] = set()
-    for form in (bare, *(bare.removesuffix(end) for end in _PLURAL_ENDS)):
+    for form in possible_singulars(bare):
         found.update(same_names(form))
         found.update(*(group for group in _SAME_COLUMNS if form in group))
     return frozenset(found)

@@ -35,7 +35,6 @@ from zkchat_cli.llm.offline.request_handler import (
 )
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.llm.offline.table_columns import (
-    LANGUAGES,
     ChosenColumns,
     choose_columns,
     find_column,
@@ -56,6 +55,7 @@ from zkchat_cli.text.line_phrases import line_phrases
 from zkchat_cli.text.note_phrases import note_phrases
 from zkchat_cli.text.request_phrases import request_phrases
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.word_lists import REQUEST_LANGUAGES
 
 # A property that fewer notes have is no column, unless the user names it
 FEWEST_NOTES = 2
@@ -157,7 +157,9 @@ def _is_named(request: NoteRequest, title: str) -> bool:
         return False
     if fold(title) == fold(request.about) or is_typo(fold(request.about), fold(title)):
         return True
-    return comparable_words(title, LANGUAGES) == comparable_words(request.about, LANGUAGES)
+    return comparable_words(title, REQUEST_LANGUAGES) == comparable_words(
+        request.about, REQUEST_LANGUAGES
+    )
 
 
 def _arguments(request: NoteRequest) -> dict[str, Any]:

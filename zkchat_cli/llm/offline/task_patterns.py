@@ -40,10 +40,7 @@ _SHOWN = (
     r"|y a[- ]t[- ]il|il y a|ai[- ]je|j['’]ai|est[- ]ce que j['’]ai"
     r"|hay|tengo|tenemos|quedan|ha|tem|tenho|temos|existem) )*"
 )
-_COUNTED = (
-    r"(?:how many|wie ?viele|combien d(?:e|['’])|cuant[ao]s|quant[ao]s|(?:the )?number of|count"
-    r"|anzahl(?: der)?|nombre d(?:e|['’])|numero d[eo]) ?(?:(?:{all}|{the}) )*"
-)
+_COUNTED = r"{how_many}(?:{all} |{the} )*"
 # "Tasks about the move are open"
 _END = (
     r"(?: (?:(?:are|is|do i have|sind|gibt es|habe ich|sont|restent|y a[- ]t[- ]il|ai[- ]je|estan"

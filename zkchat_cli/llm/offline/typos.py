@@ -2,7 +2,7 @@
 
 from zkchat_cli.llm.offline.note_scope import PUNCTUATION
 from zkchat_cli.llm.offline.request_slots import FRAME_VOCABULARY, bare_text
-from zkchat_cli.text.word_lists import ENGLISH, FRENCH, GERMAN, PORTUGUESE, SPANISH
+from zkchat_cli.text.word_lists import REQUEST_LANGUAGES
 from zkchat_cli.text.words import stopwords
 
 # Words at the beginning that may be mistyped words of a frame
@@ -13,9 +13,7 @@ SHORTEST_TYPO = 4
 SHORTEST_SWAPPED = 3
 
 COMMON_WORDS = frozenset(
-    bare_text(word)
-    for language in (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE)
-    for word in stopwords(language)
+    bare_text(word) for language in REQUEST_LANGUAGES for word in stopwords(language)
 )
 """Words in any sentence: "cuánto" is not "cuándo" mistyped, and "now or never?" no choice."""
 

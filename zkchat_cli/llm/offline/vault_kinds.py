@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline.answer import WantedCall
 from zkchat_cli.llm.offline.asked_turn import FinishedCall
-from zkchat_cli.llm.offline.kind_names import JOURNAL, KINDS
+from zkchat_cli.llm.offline.kind_names import JOURNAL, KINDS, possible_singulars
 from zkchat_cli.llm.offline.note_lists import FEWEST_OF_A_KIND, KIND_PROPERTIES
 from zkchat_cli.llm.offline.request_handler import LIST_TOOL
 from zkchat_cli.llm.offline.request_slots import bare_text
@@ -17,7 +17,6 @@ from zkchat_cli.text.note_titles import kinds_named_by, written_form
 # Notes of a kind that are looked at to see what properties and values the vault has
 MOST_SAMPLED = 100
 SHORTEST_NOUN = 3
-_PLURAL_ENDS = ("s", "es", "n", "en", "e")
 # Names of a kind that are looked up in texts, too
 MOST_NAMES = 7
 # Letters that forms of a word in two languages have in common: "reuniões" and "réunion"
@@ -69,10 +68,10 @@ def is_name(text: str, names: Iterable[str]) -> bool:
     a library is no "libro".
     """
     bare = bare_text(text)
-    ends = {bare, *(bare.removesuffix(end) for end in _PLURAL_ENDS)}
+    ends = frozenset(possible_singulars(bare))
     forms: set[str] = set()
     for name in filter(None, names):
-        forms.update((name, *_singulars(name)))
+        forms.update(_singulars(name))
     return not ends.isdisjoint(forms)
 
 
@@ -81,7 +80,7 @@ def _shorter(name: str) -> Iterable[str]:
 
 
 def _singulars(name: str) -> Iterable[str]:
-    return (name.removesuffix(end) for end in _PLURAL_ENDS if len(name) > SHORTEST_NOUN)
+    return possible_singulars(name) if len(name) > SHORTEST_NOUN else (name,)
 
 
 def find_kind(names: Iterable[str], made: Sequence[FinishedCall]) -> NoteKind | None:
