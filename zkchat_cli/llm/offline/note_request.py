@@ -33,6 +33,8 @@ class NoteRequest(NamedTuple):
     property: str = ""
     dates: str = ""
     columns: str = ""
+    # The column that a table is sorted by, "-ram" from the highest down
+    order: str = ""
     what: str = ""
     task: str = ""
     limit: int = 0

@@ -53,6 +53,7 @@ from zkchat_cli.llm.offline.request_slots import (
     trigger_words,
     written_groups,
 )
+from zkchat_cli.llm.offline.row_orders import take_column_order
 from zkchat_cli.llm.offline.typos import COMMON_WORDS, correct_frame
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -139,7 +140,7 @@ def _match_sorted(text: str) -> NoteRequest | None:
     """The request of a list with its order at the end: "notes about bees, newest first"."""
     ordered = take_order(text)
     if ordered is None:
-        return None
+        return _match_sorted_table(text)
     found = _match_frames(ordered.text)
     if found is None and len(ordered.text.split()) <= LONGEST_NAME:
         # "Meetings, oldest first"
@@ -147,6 +148,18 @@ def _match_sorted(text: str) -> NoteRequest | None:
     if found is None or found.kind not in ("list", "table"):
         return None
     return found._replace(newest=not ordered.is_oldest, oldest=ordered.is_oldest)
+
+
+def _match_sorted_table(text: str) -> NoteRequest | None:
+    """The request of a table with the column that it is sorted by: "my servers sorted by ram"."""
+    sorted_by = take_column_order(text)
+    if sorted_by is None:
+        return None
+    for each in (sorted_by.text, f"table of {sorted_by.text}"):
+        found = _match_frames(each)
+        if found is not None and found.kind in ("list", "table") and not found.what:
+            return found._replace(kind="table", order=sorted_by.column)
+    return None
 
 
 def as_look_up(message: str) -> NoteRequest:

@@ -33,6 +33,7 @@ from zkchat_cli.llm.offline.request_handler import (
     explain_error,
     plain_name,
 )
+from zkchat_cli.llm.offline.row_orders import sort_rows
 from zkchat_cli.llm.offline.summary import summarize_excerpts
 from zkchat_cli.llm.offline.table_columns import (
     ChosenColumns,
@@ -57,6 +58,8 @@ from zkchat_cli.text.request_phrases import request_phrases
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.word_lists import REQUEST_LANGUAGES
 
+# Notes that are put in order
+MOST_SORTED = 100
 # A property that fewer notes have is no column, unless the user names it
 FEWEST_NOTES = 2
 # Properties that say nothing about the subject of a note
@@ -166,7 +169,9 @@ def _arguments(request: NoteRequest) -> dict[str, Any]:
     arguments = list_arguments(request)
     # A named column may be called otherwise in the notes
     show = ", ".join(filter(None, ("*", arguments.get("show"))))
-    return arguments | {"show": show, "limit": MOST_ROWS, "excerpts": MOST_ROWS}
+    # The first rows of an order may be any of the notes
+    most = MOST_SORTED if request.order else MOST_ROWS
+    return arguments | {"show": show, "limit": most, "excerpts": most}
 
 
 def answer_with_table(
@@ -193,7 +198,7 @@ def _answer_with_best_table(request: NoteRequest, turn: AskedTurn) -> OfflineAns
     """
     lists = turn.calls_of(LIST_TOOL)
     of_note = _note_that_was_read(turn)
-    table = table_of_note(of_note, request.columns, turn)
+    table = table_of_note(of_note, request.columns, turn, request.order)
     if table and turn.calls_of(SEARCH_TOOL):
         not_sure = PHRASES[language_for(turn.asked, turn.texts)].not_sure
         return OfflineAnswer(f"{not_sure}\n\n{table}", "most_likely")
@@ -220,7 +225,7 @@ def _explain_missing(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer | N
 def _answer_with_table_in_note(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer | None:
     """The table or the list in the note that was read, if it has one."""
     read = [excerpt for call in turn.calls_of(READ_TOOL) for excerpt in call.excerpts]
-    table = table_of_note(read, request.columns, turn)
+    table = table_of_note(read, request.columns, turn, request.order)
     return OfflineAnswer(table, "answer") if table else None
 
 
@@ -245,12 +250,32 @@ def _columns(request: NoteRequest, notes: Iterable[ListedNote]) -> ChosenColumns
     return named._replace(found=tuple(common[:MOST_COLUMNS]))
 
 
+def _with_order(
+    request: NoteRequest, columns: ChosenColumns, notes: Sequence[ListedNote]
+) -> ChosenColumns:
+    """The columns with the one that the rows are sorted by; it is missing if no note has it."""
+    if not request.order:
+        return columns
+    wanted = request.order.removeprefix("-")
+    name = find_column(
+        wanted, list(dict.fromkeys(name for each in notes for name in each.properties))
+    )
+    if not name:
+        return columns._replace(missing=(*columns.missing, wanted))
+    found = dict.fromkeys((*columns.found[: MOST_COLUMNS - 1], name))
+    return columns._replace(found=tuple(found))
+
+
 def _table_of_properties(request: NoteRequest, call: FinishedCall, turn: AskedTurn) -> str:
     """The notes with their properties; empty if they have none."""
     notes = listed_notes(call)
-    columns = _columns(request, notes)
+    columns = _with_order(request, _columns(request, notes), notes)
     if not columns.found:
         return ""
+    sorted_by = find_column(request.order.removeprefix("-"), columns.found) if request.order else ""
+    if sorted_by:
+        notes = sort_rows(notes, request.order, lambda note: note.properties.get(sorted_by, ""))
+    notes = notes[:MOST_ROWS]
     rows = [_row(note, columns.found) for note in notes]
     total = int(call.data.get("total", 0))
     of_notes = note_phrases(turn.asked, turn.texts)

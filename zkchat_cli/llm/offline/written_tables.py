@@ -10,7 +10,8 @@ from typing import NamedTuple
 from zkchat_cli.llm.offline.asked_turn import AskedTurn
 from zkchat_cli.llm.offline.quotes import QuoteSource, RankedQuote, find_quotes
 from zkchat_cli.llm.offline.request_handler import plain_name
-from zkchat_cli.llm.offline.table_columns import choose_columns, named_columns
+from zkchat_cli.llm.offline.row_orders import sort_rows
+from zkchat_cli.llm.offline.table_columns import choose_columns, find_column, named_columns
 from zkchat_cli.markdown.blocks import MarkdownBlock, blocks
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.markdown.tables import is_delimiter_row
@@ -47,9 +48,11 @@ class WrittenTable(NamedTuple):
     rows: tuple[WrittenRow, ...]
 
 
-def table_of_note(excerpts: Sequence[QuoteSource], wanted: str, turn: AskedTurn) -> str:
-    """The table of a note that has most of the wanted columns, with only these if there are any;
-    empty if the note has neither a table nor a list.
+def table_of_note(
+    excerpts: Sequence[QuoteSource], wanted: str, turn: AskedTurn, order: str = ""
+) -> str:
+    """The table of a note that has most of the wanted columns, with only these if there are any, in
+    the order of a column; empty if the note has neither a table nor a list.
     """
     if not excerpts:
         return ""
@@ -59,15 +62,31 @@ def table_of_note(excerpts: Sequence[QuoteSource], wanted: str, turn: AskedTurn)
     if not tables:
         listed = _table_of_items(excerpts, turn)
         return f"{listed}{_tell_missing(excerpts, (), wanted, turn)}" if listed else ""
-    best = max(tables, key=lambda table: len(choose_columns(wanted, table.columns).found))
+    sorted_by = order.removeprefix("-")
+    named = ", ".join(filter(None, (wanted, sorted_by)))
+    best = max(tables, key=lambda table: len(choose_columns(named, table.columns).found))
+    best = _sorted_by(best, order)
     title = plain_name(excerpts[0].title)
     chosen = choose_columns(wanted, best.columns)
     shown = _with_columns(best, chosen.found or best.columns[:MOST_COLUMNS])
     head = request_phrases(turn.asked, turn.texts).items_of.format(name=title)
     rest = _rest_of_note(len(shown.rows) - MOST_ROWS, title, turn)
     known = list(dict.fromkeys(name for table in tables for name in table.columns))
-    missing = _tell_missing(excerpts, best.columns if chosen.found else known, wanted, turn)
+    missing = _tell_missing(excerpts, best.columns if chosen.found else known, named, turn)
     return f"{head}\n\n{_render_written(shown)}{rest}{missing}"
+
+
+def _sorted_by(table: WrittenTable, order: str) -> WrittenTable:
+    """The table in the order of a column; as it is if it has none of that name."""
+    name = find_column(order.removeprefix("-"), table.columns) if order else ""
+    if not name:
+        return table
+    place = table.columns.index(name)
+
+    def cell_of(row: WrittenRow) -> str:
+        return row.cells[place] if place < len(row.cells) else ""
+
+    return table._replace(rows=tuple(sort_rows(table.rows, order, cell_of)))
 
 
 def render_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
