@@ -125,27 +125,30 @@ class _Survey(NamedTuple):
 
 
 def _survey(request: NoteRequest, turn: AskedTurn) -> _Survey:
+    """What is known of the wanted notes: first of their kind, then of its properties and states."""
     if _is_state_alone(request):
         request = request._replace(state=request.about, about="")
     subject = "" if request.noun else _subject_as_noun(request)
-    names = names_of_kind(request.noun or subject)
-    first = kind_calls(names)
-    rest = turn
-    made = turn.calls_of(LIST_TOOL)[: len(first)]
-    if len(made) < len(first):
-        return _Survey(first, None, turn)
-    rest = rest.after_calls()
-    kind = find_kind(names, made) if request.noun or subject else None
+    noun = request.noun or subject
+    names = names_of_kind(noun)
+    needed = kind_calls(names)
+    made = turn.calls_of(LIST_TOOL)[: len(needed)]
+    if len(made) < len(needed):
+        return _Survey(needed, None, turn)
+    turn = turn.after_calls()
+    kind = find_kind(names, made) if noun else None
     if request.topic:
-        whole_kind = find_kind((bare_text(f"{request.topic} {request.noun}"),), made[:2])
+        # "Garden tools" may be a kind of its own, or tools that are about the garden
+        whole_kind = find_kind((bare_text(f"{request.topic} {noun}"),), made[:2])
+        if whole_kind is None:
+            request = request._replace(about=f"{request.topic} {request.about}".strip())
         kind = whole_kind or kind
-        about = request.about if whole_kind else f"{request.topic} {request.about}".strip()
-        request = request._replace(about=about)
-    if kind is None and (request.noun or subject):
-        return _Survey((), _without_kind(request, subject), rest)
-    about = "" if subject else request.about
-    wanted = _with_kind(request._replace(noun="", about=about, may_be_lookup=False), kind)
-    named = _survey_names(wanted, kind, rest)
+    if noun and kind is None:
+        return _Survey((), _without_kind(request, subject), turn)
+    if subject:
+        request = request._replace(about="")
+    wanted = _with_kind(request._replace(noun="", may_be_lookup=False), kind)
+    named = _survey_names(wanted, kind, turn)
     if named.request is None:
         return named
     return _survey_state(named.request, kind, made, named.turn)
@@ -191,17 +194,17 @@ def _survey_names(request: NoteRequest, kind: NoteKind | None, turn: AskedTurn) 
 
 
 def _survey_state(
-    wanted: NoteRequest, kind: NoteKind | None, made: Sequence[FinishedCall], rest: AskedTurn
+    request: NoteRequest, kind: NoteKind | None, made: Sequence[FinishedCall], turn: AskedTurn
 ) -> _Survey:
     """The request with the property, tag or word for its state."""
-    if not (wanted.state or wanted.lacks):
-        return _Survey((), wanted, rest)
-    sample = WantedCall(LIST_TOOL, _sample_arguments(kind))
-    sampled = rest.calls_of(LIST_TOOL)[:1]
+    if not (request.state or request.lacks):
+        return _Survey((), request, turn)
+    sampled = turn.calls_of(LIST_TOOL)[:1]
     if not sampled:
-        return _Survey((sample,), None, rest)
-    rest = rest.after_calls()
-    return _Survey((), _in_words_of_vault(wanted, made, sampled[0]), rest)
+        sample = WantedCall(LIST_TOOL, _sample_arguments(kind))
+        return _Survey((sample,), None, turn)
+    in_words_of_vault = _in_words_of_vault(request, made, sampled[0])
+    return _Survey((), in_words_of_vault, turn.after_calls())
 
 
 def _sample_arguments(kind: NoteKind | None) -> dict[str, Any]:
