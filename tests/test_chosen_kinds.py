@@ -50,3 +50,8 @@ def test_notes_of_a_kind_are_chosen(app: AppFixture, message: str, said: str, un
 
 def test_words_before_a_kind_that_no_note_has_are_searched(app: AppFixture) -> None:
     assert "Meetings/" not in answer_to(app, "how many zebra meetings were there?")
+
+
+def test_notes_of_a_kind_with_their_properties_are_a_table(app: AppFixture) -> None:
+    answer = answer_to(app, "list all my books with their finished dates")
+    assert "| 2024-03 |" in answer

@@ -175,6 +175,19 @@ KINDS_ABOUT = family(
     needs=_NAMED_KINDS,
     may_be_lookup=True,
 )
+# "List my books with their ratings" is a table
+_WITH_COLUMNS = (
+    r" (?:with|mit|avec|con|com) (?:their|ihre[nmr]?|leurs?|sus?|seus?|suas?)"
+    r" (?P<columns>.+)"
+)
+KINDS_WITH_COLUMNS = family(
+    "table",
+    f"{SHOW} {WHICH} all. every alle my. mein mes. mis. meu minha",
+    rf"{_LISTED}{_ONE_OF_KIND}{_WITH_COLUMNS}",
+    rf"{_LISTED}{_ABOUT_TOPIC}{_WITH_COLUMNS}",
+    needs="their ihre leur su. sus. seu sua",
+    may_be_lookup=True,
+)
 COUNTED_KINDS_ABOUT = family(
     "count",
     COUNTED,

@@ -106,6 +106,7 @@ FAMILIES = (
     question_patterns.WHEN,
     *question_patterns.HOW_TOS,
     *question_patterns.DEFINITIONS,
+    kind_patterns.KINDS_WITH_COLUMNS,
     list_patterns.LIKELY_TABLE,
     *kind_patterns.KINDS,
     *task_patterns.ABOUT,
