@@ -154,6 +154,11 @@ def test_a_table_of_a_note_is_shown_with_its_header(zkchat: Program) -> None:
     assert "und 2 weitere in Jobs" in shown
 
 
+def test_a_note_without_a_table_or_list_is_outlined_instead(zkchat: Program) -> None:
+    said = zkchat("ask", "mach eine Tabelle aus [[Coffee]]", "--answer-only").out
+    assert said.startswith("Gliederung von Coffee mit den Kernsätzen")
+
+
 def test_columns_that_are_named_are_shown_whatever_they_are(zkchat: Program) -> None:
     write_notes(zkchat.vault, {f"Web/{i}.md": "---\npublish: true\n---\nPage.\n" for i in range(2)})
     shown = zkchat("ask", "make a table of the notes in Web with publish").out

@@ -24,6 +24,7 @@ from zkchat_cli.llm.offline.note_lists import (
     suits_notes,
 )
 from zkchat_cli.llm.offline.note_request import NoteRequest
+from zkchat_cli.llm.offline.outlines import answer_with_outline
 from zkchat_cli.llm.offline.passage_languages import is_foreign
 from zkchat_cli.llm.offline.property_survey import names_call
 from zkchat_cli.llm.offline.quotes import QuoteSource, comparable_words
@@ -216,9 +217,14 @@ def _note_that_was_read(turn: AskedTurn) -> list[QuoteSource]:
 
 
 def _explain_missing(request: NoteRequest, turn: AskedTurn) -> OfflineAnswer | None:
-    """That there is no such note, or none about the subject; None where there is no subject."""
-    if turn.calls_of(READ_TOOL) and turn.calls_of(READ_TOOL)[-1].error:
-        return explain_error(turn.calls_of(READ_TOOL)[-1], note_phrases(turn.asked, turn.texts))
+    """That there is no such note, or none about the subject; the outline of a note that has neither
+    a table nor a list. None where there is no subject.
+    """
+    reads = turn.calls_of(READ_TOOL)
+    if reads and reads[-1].error:
+        return explain_error(reads[-1], note_phrases(turn.asked, turn.texts))
+    if request.note and _note_that_was_read(turn):
+        return answer_with_outline(request, turn)
     return answer_without_notes(request, turn) if request.about else None
 
 
