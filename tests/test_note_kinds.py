@@ -78,6 +78,14 @@ def test_noun_that_names_no_notes_is_searched(app: AppFixture, message: str) -> 
         (["what did I write in March?", "and in April?"], {"dates": "in April"}),
         (["notes about bees", "only those with #book"], {"about": "bees", "tag": "book"}),
         (["notes about bees", "as a table"], {"kind": "table", "about": "bees"}),
+        (
+            ["compare podman and docker", "in a table"],
+            {"kind": "compare", "left": "podman", "right": "docker", "what": "table"},
+        ),
+        (
+            ["compare a Vivo e a Claro", "numa tabela"],
+            {"kind": "compare", "left": "Vivo", "right": "Claro", "what": "table"},
+        ),
         (["notes about bees", "how many are there?"], {"kind": "count", "about": "bees"}),
         (["notes about bees", "the second one"], {"kind": "outline", "pick": 2, "about": "bees"}),
         (["notes about bees", "thanks", "open it"], {"kind": "outline", "pick": 1}),

@@ -44,7 +44,7 @@ _ONLY = lazy_pattern(
 )
 _AS_TABLE = compile_filled(
     r"(?:(?:{show}|{make}|and|und|et|y|e|now|put|them|those|that|it|this|that|das|es|cela|ca|eso|isso"
-    r"|sie|les|las|los) )*(?:as|in|into|als|in eine[rm]?|in form|en|comme|como|em|dans"
+    r"|sie|les|las|los) )*(?:as|in|into|als|in eine[rm]?|in form|en|comme|como|em|numa|dans"
     r"|sous(?: la)? forme|en forma|em forma|na forma)"
     r" (?:{the} |an )*{table}"
 )
@@ -127,14 +127,15 @@ def _continue_quotations(text: str, before: NoteRequest) -> NoteRequest | None:
     aspect. They are no list to count or to put into a table.
     """
     bare = bare_text(text)
-    if before.kind == "compare" and (aspect := read_further_aspect(text)):
-        return before._replace(aspect=aspect)
     if _COUNT.fullmatch(bare):
         return NoteRequest(kind=None, task="count")
     if _AS_TABLE.fullmatch(bare):
         if before.kind == "compare":
             return before._replace(what="table")
         return NoteRequest(kind=None, task="tabulate")
+    # "In a table" names a form and no aspect
+    if before.kind == "compare" and (aspect := read_further_aspect(text)):
+        return before._replace(aspect=aspect)
     position = read_position(text)
     if position and not position.question:
         return NoteRequest(kind="more", pick=position.nth)

@@ -74,6 +74,8 @@ def _subject_as_noun(request: NoteRequest) -> str:
     is_kind = request.kind == "table" or (request.kind == "list" and request.may_be_lookup)
     # "Summarize my journal from October"
     is_kind |= request.kind == "outline" and bool(request.dates)
+    # "The second one" of "list my books"
+    is_kind |= bool(request.pick) and request.may_be_lookup
     is_word = bool(request.about) and len(request.about.split()) == 1
     has_more = request.tag or request.folder or request.note
     return request.about if is_kind and is_word and not has_more else ""
@@ -165,7 +167,8 @@ def _without_kind(request: NoteRequest, subject: str) -> NoteRequest | None:
     if request.kind == "list" and _is_of_time_only(request):
         # "Renewals in June" may be dates of a property
         return request._replace(noun="", what=DATES, dated=request.noun)
-    return request if subject else None
+    # One of a list in a note is none of the notes
+    return request if subject and not request.pick else None
 
 
 def _is_of_time_only(request: NoteRequest) -> bool:
