@@ -161,15 +161,16 @@ def _with_aspect(
     if not split.joint or not aspect:
         return request._replace(aspect=aspect)
     if whole is None:
-        is_short = len(split.aspect.split()) <= LONGEST_ASPECT
-        return request._replace(aspect=aspect) if is_short else None
+        return request._replace(aspect=aspect)
     if not _suits(split, request, whole):
         return None
     return request._replace(aspect=aspect, whole_left=whole.left, whole_right=whole.right)
 
 
 def _without_aspects(text: str) -> Iterator[_WithoutAspect]:
-    """The message without each aspect that it may have, clear ones first."""
+    """The message without each aspect that it may have, clear ones first. Of the others only short
+    ones, because each is parsed by itself.
+    """
     bare = bare_text(text)
     for pattern in _CLEAR_FORMS:
         if match := pattern.fullmatch(bare):
@@ -177,8 +178,10 @@ def _without_aspects(text: str) -> Iterator[_WithoutAspect]:
             rest = f"{before}{_written(match, 'after', text)}"
             yield _WithoutAspect(" ".join(rest.split()), _written(match, "aspect", text))
     for match in _POSSIBLE.finditer(bare):
-        rest = f"{text[: match.start()]}{_written(match, 'after', text)}"
-        yield _WithoutAspect(rest, _written(match, "aspect", text), match["joint"].strip())
+        aspect = _written(match, "aspect", text)
+        if len(aspect.split()) <= LONGEST_ASPECT:
+            rest = f"{text[: match.start()]}{_written(match, 'after', text)}"
+            yield _WithoutAspect(rest, aspect, match["joint"].strip())
 
 
 def _written(match: re.Match[str], name: str, text: str) -> str:
@@ -192,12 +195,10 @@ def _named(aspect: str) -> str:
 
 
 def _suits(split: _WithoutAspect, request: NoteRequest, whole: NoteRequest) -> bool:
-    """Whether what follows "on" or "in" may be an aspect: it is short and no date, belongs to the
-    right side, and the left one has none of its own, as in "life in Rome with life in Paris".
+    """Whether what follows "on" or "in" may be an aspect: it is no date, belongs to the right side,
+    and the left one has none of its own, as in "life in Rome with life in Paris".
     """
     if request.left != whole.left or not whole.right.lstrip("[").startswith(request.right):
-        return False
-    if len(split.aspect.split()) > LONGEST_ASPECT:
         return False
     if f" {split.joint} " in f" {bare_text(request.left)} " or has_date(f"in {split.aspect}"):
         return False
