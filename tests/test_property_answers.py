@@ -67,7 +67,7 @@ def test_german_noun_is_no_person_where_a_property_only_looks_like_one(
 
 def test_question_for_more_than_a_property_is_looked_up(app: AppFixture) -> None:
     answer = answer_to(app, "who came to the birthday of Jonas?")
-    assert "Jonas: “geburtstag" not in answer
+    assert "Zum Geburtstag kam Tante Helga." in answer
 
 
 def test_who_was_at_a_listed_meeting_is_told_by_its_property(app: AppFixture, vault: Path) -> None:
@@ -111,3 +111,8 @@ def test_summary_of_a_journal_in_a_month_lists_its_notes(app: AppFixture, vault:
     )
     said = answer_to(app, "summarize my journal from October 2026")
     assert said.startswith("2 notes in Journal/, from October 2026:")
+
+
+def test_property_that_a_look_up_quotes_says_of_which_note_it_is(app: AppFixture) -> None:
+    said = answer_to(app, "is anybody of us from the Passau area?")
+    assert "Tante Helga: “stadt: Passau”" in said

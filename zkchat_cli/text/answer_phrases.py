@@ -59,6 +59,8 @@ _REQUEST_WORDS = {
     "apontam linkam continue mais orfas quebrados tarefas atrasadas vence atraso",
 }
 """Words of requests, which are often all that tells the language of one."""
+# "Résume"; the Spanish and Portuguese word has no accent
+_FRENCH_WITH_ACCENT = frozenset(("resume", "resumer"))
 _LETTERS = {
     GERMAN: frozenset("äöüß"),
     FRENCH: frozenset("èêëîïœù"),
@@ -290,14 +292,20 @@ def _count_common_words(text: str) -> Counter[str]:
             counts[ENGLISH] += _WORD_WEIGHT
     accented = {term for each in text.split() if not each.isascii() for term in terms(each)}
     for word in dict.fromkeys("'".join(words).split("'")):
-        # "thé" is not "the"
-        may_be = PHRASES.keys() - {ENGLISH} if word in accented else PHRASES.keys()
-        languages = [each for each in PHRASES if each in may_be and _is_common(word, each)]
+        languages = _languages_of_word(word, is_accented=word in accented)
         for language in languages:
             counts[language] += _WORD_WEIGHT // len(languages)
             # "o" is frequent in Portuguese, and only a word in Spanish
             counts[language] += _tells_more(word, language)
     return counts
+
+
+def _languages_of_word(word: str, *, is_accented: bool) -> list[str]:
+    """The languages in which a word without its accents is common: "thé" is not "the"."""
+    if is_accented and word in _FRENCH_WITH_ACCENT:
+        return [FRENCH]
+    languages = [language for language in PHRASES if _is_common(word, language)]
+    return [each for each in languages if each != ENGLISH] if is_accented else languages
 
 
 def _is_common(word: str, language: str) -> bool:
@@ -306,6 +314,9 @@ def _is_common(word: str, language: str) -> bool:
 
 
 def _tells_more(word: str, language: str) -> bool:
+    # Just as frequent in French, but not in its list
+    if word == "de":
+        return False
     return word in FREQUENT_WORDS[language].split() or word in _request_words(language)
 
 

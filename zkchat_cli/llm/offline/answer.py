@@ -189,7 +189,8 @@ def quote_answer(
     if ranked.is_answer:
         limit = MAX_SUMMARY if question.wants_summary else MAX_QUOTES
         quotes = answering_quotes(ranked, limit, earlier_answers)
-        return OfflineAnswer(f"{phrases.from_notes}\n\n{format_quotes(quotes)}", "answer")
+        shown = format_quotes(quotes, with_titles=True)
+        return OfflineAnswer(f"{phrases.from_notes}\n\n{shown}", "answer")
     if not named and not ranked.matches:
         is_dated = question.about_period
         text = phrases.nothing_in_period if is_dated else phrases.nothing_found
@@ -207,7 +208,8 @@ def _quote_nearest(
     if not quotes:
         return OfflineAnswer(f"{phrases.nothing_found}\n", "nothing")
     beginning = _how_sure(question, ranked, phrases)
-    return OfflineAnswer(f"{beginning}\n\n{format_quotes(quotes)}", "most_likely")
+    shown = format_quotes(quotes, with_titles=True)
+    return OfflineAnswer(f"{beginning}\n\n{shown}", "most_likely")
 
 
 def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: AnswerPhrases) -> str:
@@ -281,9 +283,10 @@ def answering_quotes(ranked: RankedPassages, limit: int, earlier_answers: str) -
     return add_code(selected, ranked.all)
 
 
-def format_quotes(quotes: Sequence[RankedQuote]) -> str:
+def format_quotes(quotes: Sequence[RankedQuote], *, with_titles: bool = False) -> str:
     """Quotations with their citations, as a list if there are several; behind each, the blocks that
-    it shows by their ids. Each text is quoted once.
+    it shows by their ids. Each text is quoted once. With titles, a property has the name of its
+    note in front of it.
     """
     told: set[str] = set()
     lines: list[str] = []
@@ -294,7 +297,9 @@ def format_quotes(quotes: Sequence[RankedQuote]) -> str:
         blocks = [block for block in quote.shown if block.text not in told]
         told.update(block.text for block in blocks)
         shown = "".join(f" → {_cited(block)}" for block in blocks)
-        lines.append(f"{_header(quote)}{_cited(quote)}{shown}\n")
+        before = quote.header or (quote.owner if with_titles else "")
+        named = f"{QUOTE_MARKS.sub('', before)}: " if before else ""
+        lines.append(f"{named}{_cited(quote)}{shown}\n")
     mark = "- " if len(lines) > 1 else ""
     return "".join(f"{mark}{line}" for line in lines)
 
@@ -303,13 +308,6 @@ def _cited(quote: RankedQuote) -> str:
     """A quotation with its citations."""
     citations = "".join(f"[{source}]" for source in quote.sources)
     return f"{_in_quotation_marks(quote)} {citations}"
-
-
-def _header(quote: RankedQuote) -> str:
-    """What is in the columns of a quoted row."""
-    if quote.passage.kind != "row" or not quote.passage.label:
-        return ""
-    return f"{QUOTE_MARKS.sub('', quote.passage.label)}: "
 
 
 def _in_quotation_marks(quote: RankedQuote) -> str:

@@ -67,7 +67,7 @@ def answer_with_continuation(
     if not new:
         has_answers = bool(turn.answers) and not request.about
         return nothing_more if has_answers else None
-    return OfflineAnswer(f"{phrases.more}\n\n{format_quotes(new)}", "answer")
+    return OfflineAnswer(f"{phrases.more}\n\n{format_quotes(new, with_titles=True)}", "answer")
 
 
 def _outlined(request: NoteRequest, earlier: NoteRequest) -> str:

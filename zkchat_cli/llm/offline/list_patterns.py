@@ -306,7 +306,7 @@ LISTS = (
         r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales)(?: de| of)?(?: (?:{the}))*"
         r" (?:{notes})"
         r" (?:que )?(?P<scope>(?:{mention}|(?:have|has|with|haben|ont|tienen|tem|habe) (?:the |das"
-        r" |die |le |la |el |a |l['’] ?)*{label}|(?:are|is|sind|sont|estan|estao|son|sao)"
+        r" |die |le |la |el |a |l['’] ?)*{label}|(?:{stand}|son|sao)"
         r" (?:tagged|in|from|im|dans|en|na|no|mit|von|vom|aus|with|de|du|del|do|da|avec|con|com)"
         r"|tagged|from|with|in) ?.+)",
         r"(?:which|what|welche[nr]?|quelles?|que|quais|cuales) (?:{notes})"

@@ -56,7 +56,7 @@ _FIELDS = (
     _ScopePattern(
         "folder",
         compile_filled(
-            r"(?:(?:are|is|sind|sont|estan|estao) )?(?:in|inside|under|below|from|im|in der|unter"
+            r"(?:{stand} )?(?:in|inside|under|below|from|im|in der|unter"
             r"|dans|en|em|na|no|de|del|da|do|aus|aus dem)? ?(?:the |my |dem |meinem |le |mon |la "
             r"|el"
             r" |mi |a |minha )?(?:folder|directory|subfolder|ordner|verzeichnis|dossier|repertoire"

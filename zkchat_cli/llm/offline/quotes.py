@@ -109,6 +109,16 @@ class RankedQuote(NamedTuple):
         return bool(self.words_of_value) and self.words_of_value <= self.above
 
     @property
+    def header(self) -> str:
+        """What is in the columns of a row; empty for anything else."""
+        return self.passage.label if self.passage.kind == "row" else ""
+
+    @property
+    def owner(self) -> str:
+        """The title of the one note that has a property; empty for anything else."""
+        return self.excerpt.title if self.words_of_value and len(self.sources) == 1 else ""
+
+    @property
     def quality(self) -> float:
         """How well it can be quoted, whatever the question: 1 for a short whole sentence."""
         return self.quality_if(shortest_loss=LONG_QUOTE)

@@ -47,6 +47,8 @@ SLOTS = {
     "|faz|me faz|me faca|faz-me"
     "|fais|faites|cree|genere|dresse|haz|hazme|crea|creame|genera|faca|cria|crie|gere|monte",
     "table": "table|tabel|tabelle|tableau|tabla|tabela",
+    "stand": "are|is|live|sit|lie|sind|ist|liegen|stehen|stecken|sont|se trouvent|estan|esta|hay"
+    "|se encuentran|estao|ficam|moram|se encontram",
     "link": "link(?:s|ing|ed)?|point(?:s|ing)?|refer(?:s|ring)?",
     "newest": "newest|latest|most recent|recent|last|neue?ste[nrms]?|letzte[nrms]?|jungste[nrms]?"
     "|plus recente?s?|dernieres?|derniers?|recentes?|mas recientes?|ultim[oa]s?|recientes?|mais"
@@ -104,6 +106,7 @@ PRONOUN = lazy_pattern(
     r"|(?:(?:the|der|die|das) )?(?:other|first|second|third|last|latter|former)(?: one)?"
     r"|(?:the )?difference|das|es|er|sie"
     r"|dies|ihn|davon|damit|cela|ca|il|elle|eux|eso|esto|ello|ella|isso|isto|ele|ela"
+    r"|(?:my|your|him|her|it)self|(?:our|them)selves|mich|dich|sich|moi|toi|mi|mim"
     r"|wrong|new|next|up|happening|going on|left|missing"
 )
 

@@ -140,11 +140,10 @@ def _rows_of_source(quote: RankedQuote) -> int:
 
 
 def _rows_of_quote(quote: RankedQuote) -> int:
-    """How many rows a quote takes on a screen, with the header of its table; a Chinese character is
-    two columns wide.
+    """How many rows a quote takes on a screen, with what is shown in front of it; a Chinese
+    character is two columns wide.
     """
-    text = quote.text
-    if quote.passage.kind == "row":
-        text = f"{quote.passage.label}: {text}"
+    before = quote.header or quote.owner
+    text = f"{before}: {quote.text}" if before else quote.text
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return -(-(len(text) + wide) // COLUMNS)

@@ -28,6 +28,8 @@ _DONE = (
 _PLACED = r"(?=(?:in|im|inside|dans|en|em)\b)"
 _OF = (
     r"(?:about|on|for|of|from|regarding|concerning|related to|around|with|zum|zur|zu|fur|vom|von"
+    r"|(?:that )?(?:concern|have to do with|belong to)|betreffen|(?:qui )?concernent"
+    r"|(?:que )?(?:conciernen a|tienen que ver con|dizem respeito a|tem a ver com)"
     r"|aus|uber|bezuglich|du|des|de|pour|sur|concernant|a propos de|del|sobre|para|acerca de"
     r"|relativas? a|da|do|das|dos|pra|pro|na|no|nas|nos|beim|bei|au|aux|chez)"
 )
@@ -39,6 +41,11 @@ _SHOWN = (
     r"|gibt es|habe? ich|haben wir|noch"
     r"|y a[- ]t[- ]il|il y a|ai[- ]je|j['’]ai|est[- ]ce que j['’]ai"
     r"|hay|tengo|tenemos|quedan|ha|tem|tenho|temos|existem) )*"
+)
+_THERE_ARE = (
+    r"(?: (?:do (?:i|we) (?:still )?have|have (?:i|we)(?: got)?|are there|habe ich|haben wir"
+    r"|gibt es|ai[- ]je|j['’]ai|avons[- ]nous|y a[- ]t[- ]il|il y a|tengo|tenemos|hay|eu tenho"
+    r"|tenho|temos|ha|existem)(?: (?:still|noch|encore|todavia|ainda))?)?"
 )
 _COUNTED = r"{how_many}(?:{all} |{the} )*"
 # "Tasks about the move are open"
@@ -66,7 +73,7 @@ _STATE_ASKED = (
     r"|a faire|pendientes|abiertas|por hacer|abertas|pendentes|em aberto|por fazer))?"
 )
 _OPEN_FORMS = (
-    rf"{_SHOWN}(?:{_OPEN} )?{_TASKS}(?: {_OPEN})?{_ABOUT}{_SUBJECT}{_END}",
+    rf"{_SHOWN}(?:{_OPEN} )?{_TASKS}(?: {_OPEN})?{_THERE_ARE}{_ABOUT}{_SUBJECT}{_END}",
     rf"{_SHOWN}(?:{_OPEN} )?{_NO_SUBJECT}(?P<scope>[^\W\d][\w-]+(?: [^\W\d][\w-]+)?)"
     rf"(?:['’]s)? (?:{_OPEN} )?{_TASKS}",
     rf"{_SHOWN}{_OPEN} {_TASKS} (?P<scope>[^\W\d][\w-]+(?: [\w-]+)?)",
