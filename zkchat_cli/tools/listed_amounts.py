@@ -7,7 +7,7 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.tools.base import ToolOutput
 from zkchat_cli.tools.line_requests import LinesOfTime, describe_rest
 from zkchat_cli.vault.index.values import NoteEntry
-from zkchat_cli.vault.line_dates import month_of_line, period_of_line
+from zkchat_cli.vault.line_dates import month_of_line, periods_of_lines
 from zkchat_cli.vault.line_names import heading_level
 from zkchat_cli.vault.note_amounts import (
     AmountQuery,
@@ -90,11 +90,13 @@ def _describe_values(currency: str, values: Sequence[float]) -> dict[str, object
 
 
 def _amounts_of_time(
-    amounts: Iterable[NoteAmount], path: str, text: str, of_time: LinesOfTime
+    amounts: Sequence[NoteAmount], path: str, text: str, of_time: LinesOfTime
 ) -> list[NoteAmount]:
     """The amounts in the text of a note that are of a time: by the date of their line; without one,
     those in its sections of that time, or all if it has no such sections.
     """
+    if not amounts:
+        return []
     lines = text.split("\n")
     note = of_time.notes.get(path)
     spans: list[range] = []
@@ -102,8 +104,8 @@ def _amounts_of_time(
         spans = [_span_of_section(lines, section.line) for section in note.sections]
         spans = spans or [range(len(lines) + 1)]
     within: list[NoteAmount] = []
-    for amount in amounts:
-        days = period_of_line(lines, amount.line)
+    periods = periods_of_lines(lines, (amount.line for amount in amounts))
+    for amount, days in zip(amounts, periods, strict=True):
         is_within = any(amount.line in span for span in spans)
         month = 0 if days else month_of_line(lines[amount.line - 1])
         if days is not None:

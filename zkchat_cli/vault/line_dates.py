@@ -7,16 +7,19 @@ from zkchat_cli.text.date_forms import read_leading
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.month_names import month_numbers
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.vault.line_names import names_above
+from zkchat_cli.vault.line_names import names_of_lines
 
 # The marks of a list, a table, a task or bold letters before a date
 _MARKS = "-*+|> \t[]"
 _FIRST_WORD = lazy_pattern(r"[^\W\d_]{3,}(?= *(?:[|:]|$))")
 
 
-def period_of_line(lines: Sequence[str], number: int) -> Period | None:
-    """The days of a line, by its number from 1; None if neither it nor a name above it has them."""
-    return first_period((lines[number - 1], *names_above(lines, number)))
+def periods_of_lines(lines: Sequence[str], numbers: Iterable[int]) -> list[Period | None]:
+    """The days of each of some lines, by its number from 1; None for one without a date in it or
+    in a name above it.
+    """
+    names = list(names_of_lines(lines))
+    return [first_period((lines[each - 1], *names[each - 1].every)) for each in numbers]
 
 
 def first_period(texts: Iterable[str]) -> Period | None:

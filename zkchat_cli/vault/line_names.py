@@ -16,14 +16,6 @@ class NamesAbove(NamedTuple):
         return (*self.items, *self.headings)
 
 
-def names_above(lines: Sequence[str], number: int) -> tuple[str, ...]:
-    """The items and headings above a line, by its number from 1."""
-    names = NamesAbove()
-    for found in names_of_lines(lines[:number]):
-        names = found
-    return names.every
-
-
 def names_of_lines(lines: Sequence[str]) -> Iterator[NamesAbove]:
     """The names above each line."""
     headings: list[tuple[int, str]] = []

@@ -10,7 +10,7 @@ from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.currencies import CURRENCY_NAMES, currency_in
 from zkchat_cli.text.numbers import read_decimal
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.vault.line_names import names_above
+from zkchat_cli.vault.line_names import names_of_lines
 from zkchat_cli.vault.note_properties import read_number
 from zkchat_cli.vault.note_tasks import has_words
 
@@ -82,14 +82,18 @@ def _of_item(
     amounts: Iterable[NoteAmount], lines: Sequence[str], item: str, title: str
 ) -> list[NoteAmount]:
     """The amounts with the words of an item in their line or in the names above it."""
-    if not item:
-        return list(amounts)
+    amounts = list(amounts)
+    if not item or not amounts:
+        return amounts
+    # Once for all lines: a search above each of 5,000 lines took a minute
+    names = list(names_of_lines(lines))
     found: list[NoteAmount] = []
     for amount in amounts:
-        above = " ".join(names_above(lines, amount.line))
-        if _NOT_PAID.search(fold(lines[amount.line - 1])):
+        line = lines[amount.line - 1]
+        if _NOT_PAID.search(fold(line)):
             continue
-        if has_words(f"{title} {above} {lines[amount.line - 1]}", item):
+        above = " ".join(names[amount.line - 1].every)
+        if has_words(f"{title} {above} {line}", item):
             found.append(amount)
     return found
 
@@ -106,6 +110,8 @@ def _amounts_of_fields(lines: Iterable[str], wanted: AmountQuery) -> Iterable[No
 
 def _amounts_of_columns(text: str, wanted: AmountQuery) -> Iterable[NoteAmount]:
     """The numbers below a header of a table that is one of the names, without those of a total."""
+    if "|" not in text:
+        return
     for block in blocks(text):
         if block.kind != "table":
             continue
