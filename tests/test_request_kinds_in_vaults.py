@@ -96,3 +96,10 @@ def test_article_is_no_choice(app: AppFixture) -> None:
 def test_summary_of_a_time_lists_its_notes(app: AppFixture) -> None:
     said = answer_to(app, "summarize what I wrote in october 2025")
     assert said == "1 note, in october 2025:\n\n- 2025_10_05: “planted garlic” [1]\n"
+
+
+def test_one_of_listed_notes_of_a_kind_is_that_of_the_list(app: AppFixture) -> None:
+    session = app.session()
+    listed = report_of(session.send("list my books")).answer
+    assert listed.index("- Dune") < listed.index("- Emma")
+    assert "A comedy" in report_of(session.send("the second one")).answer
