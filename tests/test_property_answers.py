@@ -113,6 +113,21 @@ def test_summary_of_a_journal_in_a_month_lists_its_notes(app: AppFixture, vault:
     assert said.startswith("2 notes in Journal/, from October 2026:")
 
 
+def test_property_of_two_notes_is_quoted_once_with_both_titles(
+    app: AppFixture, vault: Path
+) -> None:
+    write_notes(
+        vault,
+        {
+            "Plants/Fig.md": "---\nwater: every Friday evening\n---\nOn the balcony.\n",
+            "Plants/Fern.md": "---\nwater: every Friday evening\n---\nIn the hall.\n",
+        },
+    )
+    said = answer_to(app, "is there anything to water in the evening on a Friday?")
+    quoted = "“water: every Friday evening” [1][2]"
+    assert f"Fig, Fern: {quoted}" in said or f"Fern, Fig: {quoted}" in said
+
+
 def test_property_that_a_look_up_quotes_says_of_which_note_it_is(app: AppFixture) -> None:
     said = answer_to(app, "is anybody of us from the Passau area?")
     assert "Tante Helga: “stadt: Passau”" in said

@@ -77,6 +77,8 @@ class RankedQuote(NamedTuple):
     has_code: bool = False
     # Whether it or a heading above it has a rare word of the question, or a similar meaning
     is_on_topic: bool = True
+    # The titles of the other notes among its sources
+    other_titles: tuple[str, ...] = ()
     # The blocks of other notes that it shows by their ids
     shown: "tuple[RankedQuote, ...]" = ()
 
@@ -115,8 +117,10 @@ class RankedQuote(NamedTuple):
 
     @property
     def owner(self) -> str:
-        """The title of the one note that has a property; empty for anything else."""
-        return self.excerpt.title if self.words_of_value and len(self.sources) == 1 else ""
+        """The titles of the notes that have a property; empty for anything else."""
+        if not self.words_of_value:
+            return ""
+        return ", ".join(dict.fromkeys((self.excerpt.title, *self.other_titles)))
 
     @property
     def quality(self) -> float:

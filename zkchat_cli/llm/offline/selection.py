@@ -41,11 +41,19 @@ def select_quotes(quotes: Sequence[RankedQuote], limit: int = MAX_QUOTES) -> lis
             if not quote.excerpt.shown_in:
                 selected[same] = quote
         elif same is not None:
-            sources = dict.fromkeys((*selected[same].sources, *quote.sources))
-            selected[same] = selected[same]._replace(sources=tuple(sources)[:MAX_SOURCES])
+            selected[same] = _with_sources_of(quote, selected[same])
         elif not selected or (len(selected) < limit and _adds_to(selected, quote)):
             selected.append(quote)
     return _best_first(selected)
+
+
+def _with_sources_of(other: RankedQuote, quote: RankedQuote) -> RankedQuote:
+    """A quote with the sources of another one with the same words, as far as they are cited."""
+    if len(quote.sources) >= MAX_SOURCES:
+        return quote
+    sources = tuple(dict.fromkeys((*quote.sources, *other.sources)))[:MAX_SOURCES]
+    titles = (*quote.other_titles, other.excerpt.title)
+    return quote._replace(sources=sources, other_titles=titles)
 
 
 def _best_first(selected: Sequence[RankedQuote]) -> list[RankedQuote]:
