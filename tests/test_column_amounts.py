@@ -13,6 +13,9 @@ VAULT = {
     "| Piano | 6 |\n",
     "Honey.md": "---\ncreated: 2026-11-01\n---\n# Honey\n\n| Month | Jars |\n|---|---|\n"
     "| June | 30 |\n| July | 42 |\n| August | 5 |\n",
+    "Hill.md": "---\ndistance: 5 km\n---\n# Hill\n",
+    "Lake.md": "---\ndistance: 2 kilometres\n---\n# Lake\n",
+    "Shore.md": "---\ndistance: 3 mi\n---\n# Shore\n",
 }
 
 
@@ -32,3 +35,19 @@ VAULT = {
 )
 def test_the_numbers_of_a_column_are_added(app: AppFixture, message: str, said: str) -> None:
     assert said in answer_to(app, message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "total of distance",
+        "Summe von distance",
+        "total de distance",
+        "suma de distance",
+        "soma de distance",
+    ],
+)
+def test_each_unit_has_a_sum_of_its_own(app: AppFixture, message: str) -> None:
+    said = answer_to(app, message)
+    assert "(km): 7." in said.replace(" :", ":")
+    assert "(mi): 3." in said.replace(" :", ":")

@@ -10,6 +10,7 @@ from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.currencies import CURRENCY_NAMES, currency_in
 from zkchat_cli.text.numbers import read_decimal
 from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.units import unit_in
 from zkchat_cli.vault.line_names import names_of_lines
 from zkchat_cli.vault.note_properties import read_number
 from zkchat_cli.vault.note_tasks import has_words
@@ -46,8 +47,8 @@ class AmountQuery(NamedTuple):
 
 
 class NoteAmount(NamedTuple):
-    """A number, with the line of its note that it is in, and the sign of its currency if that is
-    written beside it.
+    """A number, with the line of its note that it is in, and the sign of its currency, or the unit
+    of a property, if that is written beside it.
     """
 
     line: int
@@ -105,7 +106,7 @@ def _amounts_of_fields(lines: Iterable[str], wanted: AmountQuery) -> Iterable[No
             continue
         value = read_number(field["value"].rstrip(")]"))
         if value is not None:
-            yield NoteAmount(number, value, _currency_beside(field["value"]))
+            yield NoteAmount(number, value, unit_in(field["value"]))
 
 
 def _amounts_of_columns(text: str, wanted: AmountQuery) -> Iterable[NoteAmount]:
@@ -123,17 +124,12 @@ def _amounts_of_columns(text: str, wanted: AmountQuery) -> Iterable[NoteAmount]:
             cells = _cells(line)
             value = read_number(cells[place]) if place < len(cells) else None
             if value is not None and not _NO_AMOUNT.search(fold(line)):
-                yield NoteAmount(number, value, _currency_beside(cells[place]))
+                yield NoteAmount(number, value, unit_in(cells[place]))
 
 
 def _cells(row: str) -> list[str]:
     """The cells of a row in their places, also the empty ones."""
     return [cell.strip() for cell in _CELL_END.split(row.strip().strip("|"))]
-
-
-def _currency_beside(value: str) -> str:
-    """The currency at the beginning of a property's value, before or after its number."""
-    return currency_in(" ".join(value.split()[:2]))
 
 
 def _amounts_with_unit(text: str, wanted: AmountQuery) -> Iterable[NoteAmount]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from zkchat_cli.llm.offline.property_names import is_common_name, same_names
 from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.text.currencies import CURRENCY_NAMES
+from zkchat_cli.text.units import unit_in
 
 _UNITS = (
     "km kms kilometre kilometres kilometer kilometers kilometern kilometro kilometros quilometro"
@@ -116,10 +117,12 @@ def is_money(amount: str) -> bool:
 
 
 def name_with_currency(amount: str, currency: str) -> str:
-    """What an amount is called where its values have a currency: "£", or "price (£)"."""
-    if not currency:
+    """What an amount is called where its values have a currency or unit: "£", or "price (£)"."""
+    own_unit = unit_in(f"1 {amount}")
+    if not currency or (own_unit == currency and bare_text(amount) not in MONEY):
         return amount
-    return currency if bare_text(amount) in MONEY else f"{amount} ({currency})"
+    is_unit = bool(own_unit) or bare_text(amount) in MONEY
+    return currency if is_unit else f"{amount} ({currency})"
 
 
 def amount_query(amount: str, activity: str, item: str = "") -> str:

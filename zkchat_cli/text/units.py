@@ -1,0 +1,28 @@
+"""The units that people write behind numbers: amounts of different units are never added."""
+
+from zkchat_cli.text.case_folder import fold
+from zkchat_cli.text.currencies import currency_in
+from zkchat_cli.text.patterns import lazy_pattern
+
+_WRITTEN = {
+    "km": "km kms kilometre kilometres kilometer kilometers kilometern kilometro kilometros"
+    " quilometro quilometros",
+    "m": "m metre metres meter meters metern metro metros",
+    "mi": "mi mile miles meile meilen milla millas milha milhas",
+    "kg": "kg kgs kilo kilos kilogram kilograms kilogramm",
+    "g": "g gram grams gramm gramme grammes gramo gramos grama gramas",
+    "lb": "lb lbs",
+    "h": "h hr hrs hour hours std stunde stunden heure heures hora horas",
+    "min": "min mins minute minutes minuten minuto minutos",
+}
+_UNITS = {name: unit for unit, names in _WRITTEN.items() for name in names.split()}
+_AFTER_NUMBER = lazy_pattern(r"[^\d]{0,3}\d[\d.,]* ?(?P<unit>[^\W\d_]+)")
+
+
+def unit_in(value: str) -> str:
+    """The unit or the currency of a value ("km" for "5 kilometres"); empty without one."""
+    currency = currency_in(" ".join(value.split()[:2]))
+    found = _AFTER_NUMBER.match(fold(value))
+    if currency or found is None:
+        return currency
+    return _UNITS.get(found["unit"], "")
