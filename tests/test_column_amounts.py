@@ -13,6 +13,7 @@ VAULT = {
     "| Piano | 6 |\n",
     "Honey.md": "---\ncreated: 2026-11-01\n---\n# Honey\n\n| Month | Jars |\n|---|---|\n"
     "| June | 30 |\n| July | 42 |\n| August | 5 |\n",
+    "Frost.md": "---\nwarming: -0.5\n---\n# Frost\n",
     "Hill.md": "---\ndistance: 5 km\n---\n# Hill\n",
     "Lake.md": "---\ndistance: 2 kilometres\n---\n# Lake\n",
     "Shore.md": "---\ndistance: 3 mi\n---\n# Shore\n",
@@ -31,6 +32,7 @@ VAULT = {
         ("total jars", "jars: 77. 3 values"),
         ("total jars from June to July", "jars: 72. 2 values"),
         ("total jars in August", "jars: 5. 1 value"),
+        ("total of warming", "warming: -0.5. 1 value"),
     ],
 )
 def test_the_numbers_of_a_column_are_added(app: AppFixture, message: str, said: str) -> None:

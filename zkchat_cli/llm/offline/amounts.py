@@ -90,9 +90,11 @@ def _measured(
 
 def _written(value: float, phrases: NotePhrases) -> str:
     """A number with at most two decimals, as the language writes it."""
-    whole, _, decimals = f"{value:.2f}".partition(".")
+    whole, _, decimals = f"{abs(value):.2f}".partition(".")
     decimals = decimals.rstrip("0")
-    shown = phrases.number(int(whole))
+    # The sign apart: the whole part of -0.5 has none
+    sign = "-" if round(value, 2) < 0 else ""
+    shown = f"{sign}{phrases.number(int(whole))}"
     mark = "." if phrases.thousands == "," else ","
     return f"{shown}{mark}{decimals}" if decimals else shown
 
