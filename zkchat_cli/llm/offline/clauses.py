@@ -44,6 +44,16 @@ _SCOPE_WORD = compile_filled(
 )
 
 
+# "I rated 5", "die ich mit 5 bewertet habe", "que j'ai notés 5"
+_RATED = lazy_pattern(
+    r"(?:(?:that|which|die|que) )?"
+    r"(?:(?:i|we|ich|wir|eu|yo|nous avons|nos|he|hemos|did i|did we) |j['’]ai )?"
+    r"(?:have |mit )?(?:rated?|gave|given|scored?|bewertet|notee?s?|valore|puntue|puntuado|valorado"
+    r"|califique|calificado|avaliei|avaliado|pontuei|(?=\d))"
+    r"(?: (?:with|as|mit|de|a|con|com))? ?(?P<value>\d{1,3})(?: ?/ ?\d{1,3})?"
+    r"(?: (?:stars?|points?|sternen?|punkten?|etoiles?|estrellas?|estrelas?))?"
+    r"(?<!^\d)(?<!^\d\d)(?: bewertet)?(?: (?:habe|haben))?"
+)
 # "Who live in Porto", "die in München wohnen"
 _LIVING = lazy_pattern(
     r"(?:(?:that|which|who|qui|que) )?(?:(?:do|does) )?(?:live|lives|are living|habitent|vivent"
@@ -96,6 +106,8 @@ def read_clause(text: str) -> dict[str, object] | None:
     if living:
         group = next(name for name, value in living.groupdict().items() if value)
         return {"maker": text[living.start(group) : living.end(group)]}
+    if rated := _RATED.fullmatch(bare_text(text)):
+        return {"property": f"rating: = {rated['value']}"}
     if named := mentioned_name(text):
         return {"about": clean_subject(named)}
     if "#" in text or "[[" in text:

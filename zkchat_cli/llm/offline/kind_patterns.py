@@ -60,7 +60,8 @@ _OPENING = (
     r"|takes?|needs?|dauern|brauchen|prennent|durent|tardan|duran|demoram|written|ecrits?"
     r"|escrit[oa]s"
     r"|by|von|par|de|d['’]|do"
-    r"|where|i have|i haven|i (?=\w+$)|i (?=\w+ (?:in|this|last|since) )"
+    r"|where|i have|i haven|i (?=(?:rated|gave|scored) \d)"
+    r"|i (?=\w+$)|i (?=\w+ (?:in|this|last|since) )"
     r"|ich|je|j['’]ai|about|due|older|\#)"
 )
 _TIME = (
