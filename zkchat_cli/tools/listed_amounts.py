@@ -1,4 +1,4 @@
-"""Lists of the amounts in notes, with their sum in each currency."""
+"""Lists of the amounts in notes, with their sum in each unit."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -14,7 +14,7 @@ from zkchat_cli.vault.note_amounts import (
     NoteAmount,
     find_amounts,
     read_query,
-    with_currencies,
+    with_units,
 )
 from zkchat_cli.vault.vault import Vault
 
@@ -31,7 +31,7 @@ def list_amounts(
     limit: int,
     of_time: LinesOfTime | None = None,
 ) -> ToolOutput:
-    """The sum, the highest and the lowest of the amounts in notes, for each currency, and the lines
+    """The sum, the highest and the lowest of the amounts in notes, for each unit, and the lines
     that have them as excerpts. Of a time are those with a date in it, and those without one in the
     notes of it.
     """
@@ -39,11 +39,11 @@ def list_amounts(
     paths, amounts = _find_amounts(vault, notes, read_query(names), of_time)
     values: dict[str, list[float]] = {}
     for amount in amounts:
-        values.setdefault(amount.currency, []).append(amount.value)
+        values.setdefault(amount.unit, []).append(amount.value)
     wanted = list(zip(paths, amounts, strict=True))
     if which in _EXTREMES:
-        extremes = {currency: _EXTREMES[which](each) for currency, each in values.items()}
-        wanted = [each for each in wanted if each[1].value == extremes[each[1].currency]]
+        extremes = {unit: _EXTREMES[which](each) for unit, each in values.items()}
+        wanted = [each for each in wanted if each[1].value == extremes[each[1].unit]]
     chunks: list[ContentChunk] = []
     for path, amount in wanted[begin : begin + limit]:
         chunks += vault.reader.chunks(path, amount.line, amount.line)[:1]
@@ -53,7 +53,7 @@ def list_amounts(
             "total": len(amounts),
             "notes": len(set(paths)),
             "shown": len(wanted),
-            "currencies": [_describe_values(*each) for each in values.items()],
+            "units": [_describe_values(*each) for each in values.items()],
         },
         note=describe_rest(begin, len(chunks), len(wanted)),
         outcome=plural(len(amounts), "amount"),
@@ -75,13 +75,13 @@ def _find_amounts(
             amounts = _amounts_of_time(amounts, note.path, text, of_time)
         paths += [note.path] * len(amounts)
         found += amounts
-    return paths, with_currencies(found)
+    return paths, with_units(found)
 
 
-def _describe_values(currency: str, values: Sequence[float]) -> dict[str, object]:
-    """What is told of the amounts in one currency, "" for those without one."""
+def _describe_values(unit: str, values: Sequence[float]) -> dict[str, object]:
+    """What is told of the amounts in one unit or currency, "" for those without one."""
     return {
-        "currency": currency,
+        "unit": unit,
         "total": len(values),
         "sum": round(sum(values), MOST_DECIMALS),
         "highest": max(values),

@@ -53,7 +53,7 @@ class NoteAmount(NamedTuple):
 
     line: int
     value: float
-    currency: str = ""
+    unit: str = ""
 
 
 def read_query(written: str) -> AmountQuery:
@@ -162,9 +162,9 @@ def _has_word(line: str, wanted: frozenset[str]) -> bool:
     return not wanted or not wanted.isdisjoint(re.findall(r"[^\W\d_]+", line))
 
 
-def with_currencies(amounts: Sequence[NoteAmount]) -> list[NoteAmount]:
-    """The amounts, where those without a currency have the only one of the others if it is one."""
-    named = {amount.currency for amount in amounts if amount.currency}
+def with_units(amounts: Sequence[NoteAmount]) -> list[NoteAmount]:
+    """The amounts, where those without a unit have the only one of the others if it is one."""
+    named = {amount.unit for amount in amounts if amount.unit}
     if len(named) != 1:
         return list(amounts)
-    return [amount._replace(currency=next(iter(named))) for amount in amounts]
+    return [amount._replace(unit=next(iter(named))) for amount in amounts]

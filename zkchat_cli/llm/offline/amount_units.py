@@ -116,13 +116,13 @@ def is_money(amount: str) -> bool:
     return bare_text(amount) in COSTS.union(MONEY, PRICES)
 
 
-def name_with_currency(amount: str, currency: str) -> str:
+def name_with_unit(amount: str, unit: str) -> str:
     """What an amount is called where its values have a currency or unit: "£", or "price (£)"."""
     own_unit = unit_in(f"1 {amount}")
-    if not currency or (own_unit == currency and bare_text(amount) not in MONEY):
+    if not unit or (own_unit == unit and bare_text(amount) not in MONEY):
         return amount
     is_unit = bool(own_unit) or bare_text(amount) in MONEY
-    return currency if is_unit else f"{amount} ({currency})"
+    return unit if is_unit else f"{amount} ({unit})"
 
 
 def amount_query(amount: str, activity: str, item: str = "") -> str:

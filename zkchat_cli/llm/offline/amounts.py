@@ -3,7 +3,7 @@
 from zkchat_cli.llm.offline.amount_units import (
     amount_query,
     is_of_period,
-    name_with_currency,
+    name_with_unit,
     units_of,
 )
 from zkchat_cli.llm.offline.answer import OfflineAnswer, WantedCall, format_quotes
@@ -67,7 +67,7 @@ def answer_with_amount(
 def _measured(
     request: NoteRequest, listed: FinishedCall, of_lines: LinePhrases, phrases: NotePhrases
 ) -> str:
-    """The wanted value, with what it is of; one for each currency, as no rate is known."""
+    """The wanted value, with what it is of; one for each unit or currency."""
     lines = [excerpt.text for excerpt in listed.excerpts]
     name = request.amount
     if is_of_period(name) and request.item:
@@ -78,12 +78,11 @@ def _measured(
         # "Best rated" is no name: the line says what the notes call it
         name = next((line.partition(":")[0] for line in lines if ":" in line), name)
     said: list[str] = []
-    for of_currency in listed.data["currencies"]:
-        value = float(of_currency.get(request.measure, of_currency["sum"]))
+    for of_unit in listed.data["units"]:
+        value = float(of_unit.get(request.measure, of_unit["sum"]))
         if request.measure == "average":
-            value /= int(of_currency["total"])
-        currency = of_currency["currency"]
-        called = name_with_currency(name, currency)
+            value /= int(of_unit["total"])
+        called = name_with_unit(name, of_unit["unit"])
         said.append(head.format(name=plain_name(called), value=_written(value, phrases)))
     return ". ".join(said)
 
