@@ -314,9 +314,6 @@ def _is_common(word: str, language: str) -> bool:
 
 
 def _tells_more(word: str, language: str) -> bool:
-    # Just as frequent in French, but not in its list
-    if word == "de":
-        return False
     return word in FREQUENT_WORDS[language].split() or word in _request_words(language)
 
 

@@ -28,7 +28,7 @@ _AVERAGES = (
     rf"durchschnitts-?{_AMOUNT}",
 )
 _TOTALS = (
-    rf"(?:total|sum|summe|gesamtzahl|somme|suma|soma)(?: (?:number|amount|cost))? {_OFS}{_AMOUNT}",
+    rf"(?:total|sum|summe|gesamtzahl|somme|suma|soma)(?: (?:number|amount))? {_OFS}{_AMOUNT}",
     rf"gesamt-?{_AMOUNT}",
 )
 _AVERAGE_TRIGGERS = (
