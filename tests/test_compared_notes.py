@@ -64,3 +64,27 @@ def test_sides_may_be_the_columns_of_a_table(app: AppFixture) -> None:
     answer = answer_to(app, "compare phone plans small and large")
     assert "“Price | 9 | 19”" in answer
     assert "“Data | 5 GB | 60 GB”" in answer
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        *("compare them", "now compare the two", "vergleiche sie"),
+        *("compare-les", "compáralos", "compara-os"),
+    ],
+)
+def test_notes_that_were_listed_are_compared(app: AppFixture, message: str) -> None:
+    session = app.session()
+    report_of(session.send("list my cars"))
+    answer = report_of(session.send(message)).answer
+    assert "| 5 | petrol |" in answer
+    assert "The Zoe is silent and quite slow." in answer
+
+
+@pytest.mark.parametrize("before", ["list all notes", "what does Rex look like?", "hello"])
+def test_what_cannot_be_compared_is_not_searched(app: AppFixture, before: str) -> None:
+    session = app.session()
+    report_of(session.send(before))
+    report = report_of(session.send("compare them"))
+    assert report.answer.startswith("Name two, as in “compare A and B”")
+    assert report.level == "nothing"

@@ -24,6 +24,7 @@ class RequestPhrases(NamedTuple):
     unknown_to_both: str
     side_without_room: str
     no_table_of_sides: str
+    name_sides: str
     properties_of: str
     items_of: str
     no_column: str
@@ -64,6 +65,7 @@ REQUEST_PHRASES = {
         unknown_aspect="nothing on {aspect} in your notes about {name}.",
         unknown_to_both="Nothing on {aspect} in your notes about {left} or {right}. They say:",
         no_table_of_sides="Your notes have no properties of all of these for a table. They say:",
+        name_sides="Name two, as in “compare A and B”, or list at most four notes.",
         side_without_room="no room for passages in the context window.",
         properties_of="{notes}, with their properties:",
         items_of="The items of {name}:",
@@ -107,6 +109,7 @@ REQUEST_PHRASES = {
         unknown_to_both="Nichts zu {aspect} in deinen Notizen über {left} oder {right}. Darin "
         "steht:",
         no_table_of_sides="Für eine Tabelle fehlen Eigenschaften von allen. Darin steht:",
+        name_sides="Nenne zwei, etwa „vergleiche A und B“, oder liste höchstens vier auf.",
         side_without_room="kein Platz für Stellen im Kontextfenster.",
         properties_of="{notes} mit ihren Eigenschaften:",
         items_of="Die Punkte von {name}:",
@@ -151,6 +154,7 @@ REQUEST_PHRASES = {
         unknown_aspect="rien sur {aspect} dans vos notes sur {name}.",
         unknown_to_both="Rien sur {aspect} dans vos notes sur {left} ou {right}. Elles disent :",
         no_table_of_sides="Pas de propriétés de tous pour un tableau. Vos notes disent :",
+        name_sides="Nommez-en deux, comme « compare A et B », ou listez-en quatre au plus.",
         side_without_room="plus de place pour des passages dans la fenêtre de contexte.",
         properties_of="{notes}, avec leurs propriétés :",
         items_of="Les éléments de {name} :",
@@ -197,6 +201,7 @@ REQUEST_PHRASES = {
         unknown_aspect="nada sobre {aspect} en tus notas sobre {name}.",
         unknown_to_both="Nada sobre {aspect} en tus notas sobre {left} o {right}. Dicen:",
         no_table_of_sides="No hay propiedades de todos para una tabla. Tus notas dicen:",
+        name_sides="Nombra dos, como en «compara A y B», o lista cuatro notas como máximo.",
         side_without_room="no hay sitio para pasajes en la ventana de contexto.",
         properties_of="{notes}, con sus propiedades:",
         items_of="Los elementos de {name}:",
@@ -241,6 +246,7 @@ REQUEST_PHRASES = {
         unknown_aspect="nada sobre {aspect} nas suas notas sobre {name}.",
         unknown_to_both="Nada sobre {aspect} nas suas notas sobre {left} ou {right}. Elas dizem:",
         no_table_of_sides="Não há propriedades de todos para uma tabela. As notas dizem:",
+        name_sides="Diga duas, como em “compare A e B”, ou liste no máximo quatro notas.",
         side_without_room="sem espaço para trechos na janela de contexto.",
         properties_of="{notes}, com as suas propriedades:",
         items_of="Os itens de {name}:",

@@ -23,6 +23,8 @@ from zkchat_cli.text.word_lists import REQUEST_LANGUAGES
 
 # Notes that are looked at for those of a kind, or for the one with the name of a side
 MOST_LISTED = 10
+# Notes of a list that are compared: more are no longer side by side
+MOST_COMPARED = 4
 _LIMITS = {"limit": MOST_LISTED, "excerpts": MOST_LISTED}
 
 
@@ -71,14 +73,18 @@ def next_calls_for_kind(request: NoteRequest, turn: AskedTurn) -> list[WantedCal
 
 def _notes_of_kind(request: NoteRequest, turn: AskedTurn) -> list[ListedNote]:
     """The notes of the kind, of several with the subject those that are called so; none unless
-    there are as many as are wanted.
+    there are as many as are wanted. Without a number, any few are.
     """
     notes = listed_notes(turn.calls_of(LIST_TOOL)[-1])
-    if len(notes) != request.limit and request.about:
+    if request.newest or request.oldest:
+        notes = notes[: request.limit]
+    if request.limit and len(notes) != request.limit and request.about:
         wanted = comparable_words(request.about, REQUEST_LANGUAGES)
         notes = [
             note for note in notes if wanted <= comparable_words(note.title, REQUEST_LANGUAGES)
         ]
+    if not request.limit and len(notes) > 1:
+        return notes if len(notes) <= MOST_COMPARED else []
     return notes if len(notes) == request.limit else []
 
 
@@ -95,6 +101,9 @@ def answer_with_kind(
     """
     lists = turn.calls_of(LIST_TOOL)
     notes = _notes_of_kind(request, turn) if lists else []
+    if lists and not notes and not request.limit:
+        phrases = request_phrases(turn.asked, turn.texts)
+        return OfflineAnswer(f"{phrases.name_sides}\n", "nothing")
     if not notes:
         return None
     compared = answer_with_comparison(_comparison_of(notes), turn, similarities)

@@ -62,6 +62,16 @@ _ORDER = compile_filled(
     r"(?: (?P<limit>{number}))?(?: (?:first|zuerst|d['’]abord|primero|primeiro|one|ones))?"
 )
 
+_COMPARE = compile_filled(
+    r"(?:(?:and|now|please|can you|und|jetzt|et|maintenant|y|ahora|e|agora) )*(?:"
+    r"compare (?:them(?: all)?|these|those|both|all of them|the (?P<limit>{number})(?: of them)?)"
+    r"|vergleiche? (?:sie|diese|alle|beide|die (?:beiden|(?P<limit2>{number})))(?: alle)?"
+    r"|compare[rz]?[- ](?:les|ceux-ci|celles-ci)(?: (?P<limit3>{number}))?"
+    r"|comparal[oa]s|compara(?:r|me)? (?:l[oa]s (?P<limit4>{number})|est[oa]s|tod[oa]s)"
+    r"|compar(?:a|e|ar)(?:-[oa]s| (?:[oa]s (?P<limit5>{number})|est[ea]s|ess[ea]s|tod[oa]s)))"
+    r"(?: (?:with each other|to each other|miteinander|entre (?:eux|elles|si)))?"
+)
+
 
 def resolve_request(message: str, earlier: Sequence[str]) -> NoteRequest:
     """The request of a message after these of the user."""
@@ -81,7 +91,9 @@ def resolve_request(message: str, earlier: Sequence[str]) -> NoteRequest:
             before = request
         elif before is not None:
             before = before._replace(page=before.page + 1)
-    continued = _continue_request(message, before) if message == typed_message else None
+    if message != typed_message:
+        return parse_request(message)
+    continued = _compare_listed(message, before) or _continue_request(message, before)
     return continued or parse_request(message)
 
 
@@ -105,7 +117,7 @@ def _continue_request(message: str, before: NoteRequest | None) -> NoteRequest |
     """The request before as a message changes it; None if it stands alone."""
     if before is None or before.kind not in (*LISTED, *QUOTED, "links", "outline"):
         return None
-    text = without_frame(without_thanks(" ".join(message.split()))).strip(PUNCTUATION)
+    text = _bare_request(message)
     bare = bare_text(text)
     if before.kind in QUOTED:
         return _continue_quotations(text, before)
@@ -157,6 +169,27 @@ def _picked(text: str, before: NoteRequest) -> NoteRequest | None:
     return None
 
 
+def _bare_request(message: str) -> str:
+    """A message without its polite frame."""
+    return without_frame(without_thanks(" ".join(message.split()))).strip(PUNCTUATION)
+
+
+def _compare_listed(message: str, before: NoteRequest | None) -> NoteRequest | None:
+    """A comparison of the notes that were listed, and of no notes after anything else; None for a
+    message that asks for something else.
+    """
+    compared = _COMPARE.fullmatch(bare_text(_bare_request(message)))
+    if compared is None:
+        return None
+    count = _number(next(filter(None, compared.groups()), ""))
+    if before is None or before.kind not in LISTED or before.what:
+        return NoteRequest(kind="compare")
+    # "My cars" are of a kind, "notes about cars" are not
+    if before.may_be_lookup and not before.noun:
+        before = before._replace(noun=before.about, about="")
+    return before._replace(kind="compare", limit=count or before.limit, page=0)
+
+
 def _in_other_form(bare: str, before: NoteRequest) -> NoteRequest | None:
     """The same notes as a table, as a count, as a list or in another order."""
     listed = before
@@ -167,13 +200,15 @@ def _in_other_form(bare: str, before: NoteRequest) -> NoteRequest | None:
     if _LIST.fullmatch(bare):
         return listed._replace(kind="list")
     if order := _ORDER.fullmatch(bare):
-        limit = order["limit"]
-        count = 0
-        if limit:
-            count = int(limit) if limit.isdigit() else NUMBERS[limit]
+        count = _number(order["limit"] or "")
         is_newest = bool(order["newest"])
         return listed._replace(newest=is_newest, oldest=not is_newest, limit=count or before.limit)
     return None
+
+
+def _number(written: str) -> int:
+    """The value of a number in digits or words; 0 without one."""
+    return int(written) if written.isdigit() else NUMBERS.get(written, 0)
 
 
 def _restrict(text: str, before: NoteRequest) -> NoteRequest | None:

@@ -128,8 +128,8 @@ def _handler(asked: NoteRequest) -> RequestHandler | None:
         return PASSAGE
     if asked.pick and (asked.what or asked.measure):
         return PICKED_LINE
-    if asked.kind == "compare" and (asked.noun or asked.what):
-        return COMPARE_KIND if asked.noun else COMPARE_IN_TABLE
+    if asked.kind == "compare" and (asked.what or not asked.left):
+        return COMPARE_IN_TABLE if asked.left else COMPARE_KIND
     if asked.measure:
         return AMOUNTS
     if asked.version:
