@@ -94,7 +94,7 @@ def test_the_chat_streams_an_answer_and_shows_the_window_found_meanwhile(
     zkchat: Program, server: ModelServer
 ) -> None:
     server.says(
-        Reply([piece for event in openai_text("one ", "two ", "three") for piece in (event, 0.15)])
+        Reply([piece for event in openai_text("one ", "two ", "three") for piece in (event, 0.4)])
     )
     with Chat(zkchat, "--model", "openai/tiny", columns=100) as chat:
         chat.wait_until(lambda: "7.4k" in "".join(chat.toolbars()), "90 % of the window of 8192")

@@ -124,7 +124,7 @@ def test_the_others_are_offered_when_one_server_does_not_answer(
         }
         offers = {
             offer.provider: offer
-            for offer in available_models(load_settings(StartupOptions(), env, tmp_path), 0.5)
+            for offer in available_models(load_settings(StartupOptions(), env, tmp_path), 2)
         }
     assert offers["openai"].names == ("openai/gpt-5",)
     assert (offers["ollama"].names, "did not answer in time" in offers["ollama"].problem) == (
