@@ -283,3 +283,18 @@ def test_a_word_that_fits_the_names_above_a_passage_is_not_missing() -> None:
 
     text = "Fifteen kilos of syrup are enough for a winter."
     assert ask("syrup for bees in winter", text, "Beekeeping", similar).is_answer
+
+
+def test_name_of_a_folder_is_not_called_unknown(tmp_path: Path) -> None:
+    notes = {
+        "Journal/2026-01-08.md": "The scan of the knee was fine.\n",
+        "Journal/2026-11-28.md": "On call all Saturday, the knee hurt.\n",
+    }
+    program = Program(
+        write_notes(tmp_path / "notes", notes),
+        tmp_path / "home",
+        {"ZKCHAT_SEMANTIC__PROVIDER": "builtin"},
+    )
+    question = "journal scan of the shoulder"
+    reply = program("ask", question, "--json").json
+    assert "nothing on journal" not in reply["answer"]

@@ -40,7 +40,7 @@ from zkchat_cli.text.answer_phrases import (
     phrases_for,
 )
 from zkchat_cli.text.word_lists import ENGLISH
-from zkchat_cli.text.words import detect_language
+from zkchat_cli.text.words import detect_language, terms
 
 MAX_DOCUMENTS = 3
 # Results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of
@@ -218,8 +218,8 @@ def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: Answe
         return phrases.close
     missing = ranked.confidence.missing
     is_short = len(question.subject) <= MOST_NAMED_WORDS
-    # Notes of a year need not say it
-    if missing is None or is_year(missing):
+    # Notes of a year or in a folder need not say it
+    if missing is None or is_year(missing) or missing in _words_of_folders(ranked):
         return phrases.not_sure
     may_be_named = is_short or is_name(missing, question.text)
     # Two characters may be parts of two words
@@ -238,6 +238,12 @@ def _how_sure(question: AnalyzedQuestion, ranked: RankedPassages, phrases: Answe
     if not known or len(known) > MOST_NAMED_WORDS:
         return phrases.nothing_on.format(missing=named)
     return phrases.partly.format(known=phrases_of(known, question.text), missing=named)
+
+
+def _words_of_folders(ranked: RankedPassages) -> set[str]:
+    """The words of the folders that the passages are in."""
+    folders = {quote.excerpt.path.rpartition("/")[0] for quote in ranked.all}
+    return {word for folder in folders for word in terms(folder)}
 
 
 def _is_in_other_language(question: AnalyzedQuestion, ranked: RankedPassages) -> bool:

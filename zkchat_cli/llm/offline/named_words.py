@@ -33,7 +33,9 @@ def as_written(term: str, text: str) -> str:
 
 
 def phrases_of(terms: Collection[str], text: str) -> str:
-    """These terms as they are written; those that follow each other in the text are one phrase."""
+    """These terms as they are written; those that follow each other in the text are one phrase,
+    and a repeated one is said once.
+    """
     phrases: list[list[str]] = []
     last = -1
     for place, written in enumerate(text.split()):
@@ -44,7 +46,7 @@ def phrases_of(terms: Collection[str], text: str) -> str:
             else:
                 phrases.append([bare])
             last = place
-    return ", ".join(" ".join(phrase) for phrase in phrases)
+    return ", ".join(dict.fromkeys(" ".join(phrase) for phrase in phrases))
 
 
 def is_name(term: str, text: str) -> bool:
