@@ -5,7 +5,7 @@ The latter may be look-ups: where no task is about the subject, the notes are as
 """
 
 from zkchat_cli.llm.offline.request_slots import COUNTED as COUNTS
-from zkchat_cli.llm.offline.request_slots import TASKS, family
+from zkchat_cli.llm.offline.request_slots import TASKS, compile_filled, family
 
 _TASKS = (
     r"(?:tasks?|to[- ]?dos?|to[- ]do items?|action items?|aufgaben?|taches?|tareas?|tarefas?"
@@ -16,7 +16,8 @@ _LIST = (
     r"|listes? (?:des? |d['’]|de )?(?:taches|choses a faire)|listas? de (?:tareas|tarefas))"
 )
 _OPEN = (
-    r"(?:open|undone|unfinished|remaining|pending|outstanding|(?:noch )?offene?[nr]?"
+    r"(?:open|undone|unticked|unchecked|unfinished|remaining|pending|outstanding"
+    r"|(?:noch )?offene?[nr]?"
     r"|ausstehende?n?|ouvertes?|restantes?|a faire|pendientes?|abiertas?|por hacer|abertas?"
     r"|pendentes?|por fazer|em aberto|left)"
 )
@@ -180,6 +181,8 @@ _OPEN_TASKS_OF = (
     r"(?P<about>[^\W\d][\w-]*(?: [\w-]+)?)"
 )
 TASKS_OF = family("list", TASKS, _OPEN_TASKS, _OPEN_TASKS_OF)
+OPEN_TASKS = compile_filled(rf"(?:(?:{{all}}|{{the}}) )*(?:{_OPEN} {_TASKS}|{_TASKS} {_OPEN})")
+"""What is no subject of notes: "all open tasks" in a folder are tasks."""
 TO_DO = (TASK_LIST, UNNAMED_TASKS, LEFT_TO_DO)
 COUNTED_FAMILIES = (COUNTED_DONE_TASKS, COUNTED_TASKS)
 ABOUT = (TASKS_OF, DONE_TASKS_ABOUT, TASKS_ABOUT)
