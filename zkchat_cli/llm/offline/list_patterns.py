@@ -341,7 +341,8 @@ LISTS = (
         r"|o que (?:ha|tem|esta))"
         r" (?P<scope>(?:in|im|dans|en|na|no|em) (?:{the} )*(?:folder|directory|ordner|verzeichnis"
         r"|dossier|carpeta|pasta) .+)",
-        r"(?:{show} )(?:{all} |{the} )*(?P<scope>.+? folder)",
+        # Tasks in a folder are no notes about tasks
+        r"(?:{show} )(?:{all} |{the} )*(?P<scope>(?!.*\b(?:tasks?|to-?dos?)\b).+? folder)",
     ),
     # "Everything about bees"
     family(

@@ -278,9 +278,6 @@ def _read_tasks(fields: Mapping[str, object], groups: Mapping[str, str]) -> dict
     """What tasks are wanted, if a message is about tasks: the open ones, unless done ones are
     named.
     """
-    about = bare_text(str(fields.get("about", "")))
-    if fields.get("folder") and task_patterns.OPEN_TASKS.fullmatch(about):
-        return {"about": "", "what": "open tasks", "may_be_lookup": False}
     if "tasks" not in groups:
         return {}
     if fields.get("what"):

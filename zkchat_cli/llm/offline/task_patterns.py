@@ -5,7 +5,7 @@ The latter may be look-ups: where no task is about the subject, the notes are as
 """
 
 from zkchat_cli.llm.offline.request_slots import COUNTED as COUNTS
-from zkchat_cli.llm.offline.request_slots import TASKS, compile_filled, family
+from zkchat_cli.llm.offline.request_slots import TASKS, family
 
 _TASKS = (
     r"(?:tasks?|to[- ]?dos?|to[- ]do items?|action items?|aufgaben?|taches?|tareas?|tarefas?"
@@ -173,6 +173,7 @@ _OPEN_TASKS = (
     r"|left|offen|ouvertes?|restantes?|pendientes?|abertas?|pendentes?|done|erledigt|hechas?|feitas?|terminees?)"
     r" (?:for|of|in|from|von|vom|fur|zum|zur|im|de|du|pour|dans|del|para|en|do|da|na|no|em)"
     r" {articles}(?!(?:\w+ )?(?:notes|notas|notizen)$)"
+    r"(?!(?:folder|directory|ordner|verzeichnis|dossier|carpeta|pasta) )"
     r"(?P<about>[^\W\d][\w-]*(?: [\w-]+)?)"
 )
 _OPEN_TASKS_OF = (
@@ -181,8 +182,6 @@ _OPEN_TASKS_OF = (
     r"(?P<about>[^\W\d][\w-]*(?: [\w-]+)?)"
 )
 TASKS_OF = family("list", TASKS, _OPEN_TASKS, _OPEN_TASKS_OF)
-OPEN_TASKS = compile_filled(rf"(?:(?:{{all}}|{{the}}) )*(?:{_OPEN} {_TASKS}|{_TASKS} {_OPEN})")
-"""What is no subject of notes: "all open tasks" in a folder are tasks."""
 TO_DO = (TASK_LIST, UNNAMED_TASKS, LEFT_TO_DO)
 COUNTED_FAMILIES = (COUNTED_DONE_TASKS, COUNTED_TASKS)
 ABOUT = (TASKS_OF, DONE_TASKS_ABOUT, TASKS_ABOUT)
