@@ -181,6 +181,17 @@ _WITH_COLUMNS = (
     r" (?:with|mit|avec|con|com) (?:their|ihre[nmr]?|leurs?|sus?|seus?|suas?)"
     r" (?P<columns>.+)"
 )
+# Of notes with a tag or in a folder it is one for sure: "notes tagged book with their status"
+_PLACED = (
+    r"(?: (?:tagged|with|in|from|under|getaggt|mit|im|aus|avec|dans|con|en|com|em|na|no)"
+    r" [^,:]{1,60}?)?"
+)
+NOTES_WITH_COLUMNS = family(
+    "table",
+    SHOW,
+    rf"{{show}} (?P<scope>(?:{{all}} |{{the}} )*(?:{{notes}}){_PLACED}){_WITH_COLUMNS}",
+    needs="their ihre leur su. sus. seu sua",
+)
 KINDS_WITH_COLUMNS = family(
     "table",
     f"{SHOW} {WHICH} all. every alle my. mein mes. mis. meu minha",

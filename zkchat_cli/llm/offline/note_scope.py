@@ -35,7 +35,8 @@ _FIELDS = (
     _ScopePattern(
         "tag",
         compile_filled(
-            r"(?:(?:that|which|qui|que|are|is|have|has|with|haben|hat|mit|avec|ont|con|tienen"
+            # "Notas" does not end with an article
+            r"(?<!\w)(?:(?:that|which|qui|que|are|is|have|has|with|haben|hat|mit|avec|ont|con|tienen"
             r"|tiene|com|tem|having|under|for|and|{the}) )*"
             r"(?:(?:tags?|hashtags?|schlagwort|etiquett?es?|etiquetas?|tagged|getaggt)"
             r"(?: (?:mit|as|with|avec|con|com))? )*#(?P<value>[^\s#,;]+)"

@@ -95,6 +95,7 @@ FAMILIES = (
     list_patterns.LINKS_FROM,
     list_patterns.WRITTEN_IN_JOURNAL,
     list_patterns.WRITTEN,
+    kind_patterns.NOTES_WITH_COLUMNS,
     *list_patterns.LISTS,
     *task_patterns.COUNTED_FAMILIES,
     kind_patterns.COUNTED_KINDS,
