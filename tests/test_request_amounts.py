@@ -7,6 +7,7 @@ from conftest import write_notes
 from factories import AppFixture, answer_to
 
 from zkchat_cli.text.numbers import read_decimal
+from zkchat_cli.text.units import unit_in
 from zkchat_cli.vault.note_amounts import find_amounts, read_query
 
 VAULT = {
@@ -180,3 +181,19 @@ def test_amounts_below_headings_of_days_are_of_those_days(app: AppFixture, vault
     log = "## 3 May 2025\n- ran 3 km\n\n## 4 June 2025\n- ran 4 km\n"
     write_notes(vault, {"Log.md": log, "Runs.md": "- 2025-05-09: ran 9 km\n"})
     assert answer_to(app, "how many km did I run in May 2025?").startswith("Total of km: 12.")
+
+
+@pytest.mark.parametrize(
+    ("value", "unit"),
+    [
+        ("300 SEK", "SEK"),
+        ("NOK 300", "NOK"),
+        ("300 kronor", "kr"),
+        ("2,5 Liter", "l"),
+        ("9000 pasos", "steps"),
+        ("80 kilogrammes", "kg"),
+        ("12 apples", ""),
+    ],
+)
+def test_unit_of_a_value_is_read(value: str, unit: str) -> None:
+    assert unit_in(value) == unit

@@ -11,7 +11,11 @@ _WRITTEN = {
     "R$": "r$ brl reais real",
     "¥": "¥ jpy yen",
     "₹": "₹ inr rupee rupees rupien",
-    "kr": "kr sek nok dkk kronen kronor kroner",
+    "SEK": "sek",
+    "NOK": "nok",
+    "DKK": "dkk",
+    # Of one of these three countries; which one, the word does not tell
+    "kr": "kr kronen kronor kroner",
     "zł": "zl pln zloty zlotys",
 }
 _SIGNS = {name: sign for sign, names in _WRITTEN.items() for name in names.split()}

@@ -8,14 +8,20 @@ _WRITTEN = {
     "km": "km kms kilometre kilometres kilometer kilometers kilometern kilometro kilometros"
     " quilometro quilometros",
     "m": "m metre metres meter meters metern metro metros",
-    "mi": "mi mile miles meile meilen milla millas milha milhas",
-    "kg": "kg kgs kilo kilos kilogram kilograms kilogramm",
+    "mi": "mi mile miles meile meilen mille milles milla millas milha milhas",
+    "kg": "kg kgs kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes kilogramo"
+    " kilogramos quilo quilos",
     "g": "g gram grams gramm gramme grammes gramo gramos grama gramas",
     "lb": "lb lbs",
     "h": "h hr hrs hour hours std stunde stunden heure heures hora horas",
     "min": "min mins minute minutes minuten minuto minutos",
+    "l": "l litre litres liter litro litros",
+    "pages": "page pages seite seiten pagina paginas",
+    "steps": "step steps schritt schritte pas paso pasos passo passos",
 }
-_UNITS = {name: unit for unit, names in _WRITTEN.items() for name in names.split()}
+UNIT_NAMES = {unit: tuple(names.split()) for unit, names in _WRITTEN.items()}
+"""The folded names of each unit in English, German, French, Spanish and Portuguese."""
+_UNITS = {name: unit for unit, names in UNIT_NAMES.items() for name in names}
 _AFTER_NUMBER = lazy_pattern(r"[^\d]{0,3}\d[\d.,]* ?(?P<unit>[^\W\d_]+)")
 
 

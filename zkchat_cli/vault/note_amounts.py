@@ -12,10 +12,9 @@ from zkchat_cli.text.numbers import read_decimal
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.units import unit_in
 from zkchat_cli.vault.line_names import names_of_lines
-from zkchat_cli.vault.note_properties import read_number
+from zkchat_cli.vault.note_properties import PROPERTY_LINE, read_number
 from zkchat_cli.vault.note_tasks import has_words
 
-_FIELD = lazy_pattern(r"\s*(?:[-*+] )?[(\[]?(?P<name>[^\W\d][\w -]{0,39}?)::? ?(?P<value>\S.*)")
 _CELL_END = lazy_pattern(r"(?<!\\)\|")
 _NUMBER = r"(?P<number>\d{1,12}(?:[.,]\d{1,6})*)"
 # Matches nowhere
@@ -101,7 +100,7 @@ def _of_item(
 
 def _amounts_of_fields(lines: Iterable[str], wanted: AmountQuery) -> Iterable[NoteAmount]:
     for number, line in enumerate(lines, 1):
-        field = _FIELD.match(line)
+        field = PROPERTY_LINE.match(line)
         if field is None or fold(field["name"].strip()) not in wanted.names:
             continue
         value = read_number(field["value"].rstrip(")]"))

@@ -21,6 +21,10 @@ from zkchat_cli.vault.text_decoder import decode
 _FRONT_MATTER = (b"---", b"\xef\xbb\xbf---", b"\xff\xfe", b"\xfe\xff")
 _FIELD = b"::"
 _MOST_BYTES = 4_000_000
+PROPERTY_LINE = lazy_pattern(
+    r"\s*(?:[-*+] )?[(\[]?(?P<name>[^\W\d][\w -]{0,39}?)::? ?(?P<value>\S.*)"
+)
+"""A line with a property and its value, in front matter or in the text, perhaps in brackets."""
 
 
 def read_properties(root: Path, relative_path: str) -> Mapping[str, tuple[str, ...]]:

@@ -12,8 +12,8 @@ from zkchat_cli.text.dates import Period
 from zkchat_cli.text.month_names import month_numbers
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.line_names import names_of_lines
+from zkchat_cli.vault.note_properties import PROPERTY_LINE
 
-_FIELD = lazy_pattern(r"\s*(?:[-*+] )?[(\[]?(?P<name>[^\W\d][\w -]{0,39}?)::? ?(?P<value>\S.*)")
 _WORD = lazy_pattern(r"[^\W\d_]+")
 _ITEM = lazy_pattern(rf"[ \t]*(?:{LIST_MARKER}[ \t]|\|)")
 _MARKS = lazy_pattern(r"[\s_-]+")
@@ -70,7 +70,7 @@ def find_property_dates(text: str, title: str, names: Sequence[str]) -> list[Pro
     if not any(name in comparable for name in names):
         return found
     for number, (line, above) in enumerate(zip(lines, names_of_lines(lines), strict=True), 1):
-        field = _FIELD.match(line)
+        field = PROPERTY_LINE.match(line)
         if field and _is_named(field["name"], names):
             dated = field["value"]
         elif _ITEM.match(line) and any(_is_list_of(name, names) for name in (*above.every, title)):

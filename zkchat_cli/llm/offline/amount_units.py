@@ -5,21 +5,16 @@ from collections.abc import Mapping
 from zkchat_cli.llm.offline.property_names import is_common_name, same_names
 from zkchat_cli.llm.offline.request_slots import bare_text
 from zkchat_cli.text.currencies import CURRENCY_NAMES
-from zkchat_cli.text.units import unit_in
+from zkchat_cli.text.units import UNIT_NAMES, unit_in
 
-_UNITS = (
-    "km kms kilometre kilometres kilometer kilometers kilometern kilometro kilometros quilometro"
-    " quilometros distance distanz strecke distancia",
-    "mile miles mi meile meilen mille milles milla millas milha milhas",
-    "hour hours h hr hrs std stunde stunden heure heures hora horas",
-    "minute minutes min mins minuten minuto minutos",
-    f"{' '.join(CURRENCY_NAMES)} money geld argent dinero dinheiro",
-    "page pages seite seiten pagina paginas",
-    "kg kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes kilogramo kilogramos"
-    " quilos weight gewicht poids peso",
-    "step steps schritt schritte pas paso pasos passo passos",
-    "l litre litres liter litro litros",
-)
+MONEY = (*CURRENCY_NAMES, *"money geld argent dinero dinheiro".split())
+KILOMETRES = "km"
+# What is measured in a unit, as properties and questions call it
+_MEASURED = {
+    KILOMETRES: "distance distanz strecke distancia",
+    "kg": "weight gewicht poids peso",
+}
+_GROUPS = ((*names, *_MEASURED.get(unit, "").split()) for unit, names in UNIT_NAMES.items())
 # Costs that come again, as the columns of tables are called
 _PERIODS = (
     "per year|a year|yearly|annual|annually|each year|every year|pro jahr|im jahr|jahrlich|par an"
@@ -28,9 +23,7 @@ _PERIODS = (
     "|mensuel|al mes|por mes|ao mes|mensual|mensal",
 )
 PERIODS = tuple(tuple(line.split("|")) for line in _PERIODS)
-UNITS = (*(tuple(line.split()) for line in _UNITS), *PERIODS)
-DISTANCE = UNITS[0]
-MONEY = next(group for group in UNITS if "€" in group)
+UNITS = (*_GROUPS, MONEY, *PERIODS)
 # Properties with what something has cost
 PRICES = (*same_names("price"), *"amount betrag montant importe monto valor quantia".split())
 _SAME_ACTIVITIES = (
@@ -92,7 +85,7 @@ def complete_amount(fields: dict[str, object], groups: Mapping[str, str]) -> boo
     if "amount" not in fields and activity in SPENDING:
         fields["amount"] = "€"
     if "far" in groups:
-        fields["amount"] = DISTANCE[0]
+        fields["amount"] = KILOMETRES
     if activity in SPENDING and fields.get("about"):
         # "How much did I spend in May on tapwise?"
         fields["item"] = fields["about"]
