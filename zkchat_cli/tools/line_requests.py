@@ -1,8 +1,9 @@
 """Requests for lines of notes, and their time."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.dates import Period
 from zkchat_cli.vault.catalog import NoteSelection
 from zkchat_cli.vault.index.values import NoteEntry
@@ -10,6 +11,7 @@ from zkchat_cli.vault.vault import Vault
 
 # In more of them, any note may have a date
 MOST_YEARS = 5
+DAYS_OF_YEAR = 366
 
 
 class LineRequest(NamedTuple):
@@ -21,9 +23,6 @@ class LineRequest(NamedTuple):
     until: str
     begin: int
     limit: int
-
-
-DAYS_OF_YEAR = 366
 
 
 class LinesOfTime(NamedTuple):
@@ -59,6 +58,22 @@ def wanted_time(vault: Vault, selection: NoteSelection) -> LinesOfTime | None:
     if period is None:
         return None
     return LinesOfTime(period, {note.path: note for note in vault.catalog.list_notes(selection)})
+
+
+class LinePlace(NamedTuple):
+    """Lines of a note, the first and the last of them."""
+
+    path: str
+    first: int
+    last: int
+
+
+def read_places(vault: Vault, places: Iterable[LinePlace]) -> tuple[ContentChunk, ...]:
+    """An excerpt for each of the places that are still there."""
+    chunks: list[ContentChunk] = []
+    for place in places:
+        chunks += vault.reader.chunks(place.path, place.first, place.last)[:1]
+    return tuple(chunks)
 
 
 def describe_rest(begin: int, shown: int, found: int) -> str:

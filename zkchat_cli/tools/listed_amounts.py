@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.tools.base import ToolOutput
-from zkchat_cli.tools.line_requests import LinesOfTime, describe_rest
+from zkchat_cli.tools.line_requests import LinePlace, LinesOfTime, describe_rest, read_places
 from zkchat_cli.vault.index.values import NoteEntry
 from zkchat_cli.vault.line_dates import month_of_line, periods_of_lines
 from zkchat_cli.vault.line_names import heading_level
@@ -43,12 +42,13 @@ def list_amounts(
     wanted = list(zip(paths, amounts, strict=True))
     if which in _EXTREMES:
         extremes = {unit: _EXTREMES[which](each) for unit, each in values.items()}
-        wanted = [each for each in wanted if each[1].value == extremes[each[1].unit]]
-    chunks: list[ContentChunk] = []
-    for path, amount in wanted[begin : begin + limit]:
-        chunks += vault.reader.chunks(path, amount.line, amount.line)[:1]
+        wanted = [
+            (path, amount) for path, amount in wanted if amount.value == extremes[amount.unit]
+        ]
+    places = [LinePlace(path, amount.line, amount.line) for path, amount in wanted]
+    chunks = read_places(vault, places[begin : begin + limit])
     return ToolOutput(
-        chunks=tuple(chunks),
+        chunks=chunks,
         data={
             "total": len(amounts),
             "notes": len(set(paths)),

@@ -3,13 +3,18 @@
 from collections.abc import Iterable
 from datetime import date, timedelta
 
-from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.case_folder import fold
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tools.base import ToolOutput
-from zkchat_cli.tools.line_requests import LineRequest, describe_rest, wanted_time
+from zkchat_cli.tools.line_requests import (
+    LinePlace,
+    LineRequest,
+    describe_rest,
+    read_places,
+    wanted_time,
+)
 from zkchat_cli.vault.catalog import NoteSelection
 from zkchat_cli.vault.line_dates import written_period
 from zkchat_cli.vault.note_timeline import DatedLines, find_dated_lines
@@ -43,11 +48,9 @@ def list_dated_lines(vault: Vault, selection: NoteSelection, wanted: LineRequest
         found += [(note.path, each) for each in lines]
     found.sort(key=lambda each: (each[1].period.first, each[0], each[1].first))
     shown = found[wanted.begin :][: wanted.limit]
-    chunks: list[ContentChunk] = []
-    for path, each in shown:
-        chunks += vault.reader.chunks(path, each.first, each.last)[:1]
+    chunks = read_places(vault, (LinePlace(path, each.first, each.last) for path, each in shown))
     return ToolOutput(
-        chunks=tuple(chunks),
+        chunks=chunks,
         data={
             "total": len(found),
             "notes": len({path for path, _ in found}),
@@ -74,11 +77,9 @@ def list_property_dates(vault: Vault, selection: NoteSelection, wanted: LineRequ
     first = period.first if period else date.min
     found.sort(key=lambda each: (*each[1].place_after(first), each[0]))
     shown = found[wanted.begin :][: wanted.limit]
-    chunks: list[ContentChunk] = []
-    for path, each in shown:
-        chunks += vault.reader.chunks(path, each.line, each.line)[:1]
+    chunks = read_places(vault, (LinePlace(path, each.line, each.line) for path, each in shown))
     return ToolOutput(
-        chunks=tuple(chunks),
+        chunks=chunks,
         data={
             "total": len(found),
             "notes": len({path for path, _ in found}),

@@ -3,11 +3,16 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.tools.base import ToolOutput
-from zkchat_cli.tools.line_requests import LineRequest, describe_rest, wanted_time
+from zkchat_cli.tools.line_requests import (
+    LinePlace,
+    LineRequest,
+    describe_rest,
+    read_places,
+    wanted_time,
+)
 from zkchat_cli.tools.listed_amounts import list_amounts
 from zkchat_cli.tools.listed_dates import DATES, list_dated_lines, list_property_dates
 from zkchat_cli.vault.catalog import NoteSelection
@@ -128,12 +133,11 @@ def _tasks_about(found: Sequence[FoundTask], about: str) -> tuple[Sequence[Found
 
 def list_tasks(vault: Vault, found: FoundTasks, begin: int, limit: int) -> ToolOutput:
     """The lines of the tasks as excerpts, and how many there are in how many notes."""
-    chunks: list[ContentChunk] = []
     shown = found.tasks[begin : begin + limit]
-    for each in shown:
-        chunks += vault.reader.chunks(each.path, each.task.line, each.task.line)[:1]
+    places = [LinePlace(each.path, each.task.line, each.task.line) for each in shown]
+    chunks = read_places(vault, places)
     return ToolOutput(
-        chunks=tuple(chunks),
+        chunks=chunks,
         data={
             "total": len(found.tasks),
             "notes": len({each.path for each in found.tasks}),
