@@ -3,6 +3,8 @@
 import pytest
 from factories import AppFixture, answer_to
 
+from zkchat_cli.llm.offline.row_orders import sort_rows
+
 VAULT = {
     **{
         f"Servers/Host {i:02}.md": f"---\nram: {ram}\nos: linux\n---\nA host. #server\n"
@@ -46,4 +48,19 @@ def test_rows_of_a_note_are_in_the_order_of_a_column(
 
 
 def test_an_order_by_a_property_that_no_note_has_is_told(app: AppFixture) -> None:
-    assert "no" in answer_to(app, "table of my servers sorted by disks").rpartition("|")[2]
+    answer = answer_to(app, "table of my servers sorted by disks")
+    assert "disks" in answer.rpartition("|")[2]
+
+
+@pytest.mark.parametrize(
+    ("order", "sorted_values"),
+    [
+        ("size", ["0,5 l", "2,5 l", "1.200 l", "large", "small", ""]),
+        ("-size", ["1.200 l", "2,5 l", "0,5 l", "small", "large", ""]),
+    ],
+)
+def test_numbers_come_before_texts_and_what_has_no_value_last(
+    order: str, sorted_values: list[str]
+) -> None:
+    values = ["small", "", "2,5 l", "1.200 l", "large", "0,5 l"]
+    assert sort_rows(values, order, lambda value: value) == sorted_values

@@ -44,15 +44,17 @@ _SCOPE_WORD = compile_filled(
 )
 
 
+_OF_STARS = (
+    r"(?: ?/ ?\d{1,3})?(?: (?:stars?|points?|sternen?|punkten?|etoiles?|estrellas?|estrelas?))?"
+)
 # "I rated 5", "die ich mit 5 bewertet habe", "que j'ai notés 5"
 _RATED = lazy_pattern(
     r"(?:(?:that|which|die|que) )?"
-    r"(?:(?:i|we|ich|wir|eu|yo|nous avons|nos|he|hemos|did i|did we) |j['’]ai )?"
-    r"(?:have |mit )?(?:rated?|gave|given|scored?|bewertet|notee?s?|valore|puntue|puntuado|valorado"
-    r"|califique|calificado|avaliei|avaliado|pontuei|(?=\d))"
-    r"(?: (?:with|as|mit|de|a|con|com))? ?(?P<value>\d{1,3})(?: ?/ ?\d{1,3})?"
-    r"(?: (?:stars?|points?|sternen?|punkten?|etoiles?|estrellas?|estrelas?))?"
-    r"(?<!^\d)(?<!^\d\d)(?: bewertet)?(?: (?:habe|haben))?"
+    r"(?:(?:i|we|ich|wir|eu|yo|nous avons|nos|he|hemos|did i|did we) |j['’]ai )?(?:have )?"
+    r"(?:rated?|gave|given|scored?|bewertet|notee?s?|valore|puntue|puntuado|valorado|califique"
+    r"|calificado|avaliei|avaliado|pontuei)(?: (?:with|as|mit|de|a|con|com))? ?"
+    rf"(?P<value>\d{{1,3}}){_OF_STARS}"
+    rf"|(?:die )?(?:ich|wir) mit (?P<value2>\d{{1,3}}){_OF_STARS} bewertet(?: (?:habe|haben))?"
 )
 # "Who live in Porto", "die in München wohnen"
 _LIVING = lazy_pattern(
@@ -89,7 +91,7 @@ _HAVE = lazy_pattern(r"\b(?:have|has|had|haben|hat|ont|a|tienen|tiene|tem)\b")
 _HAVING_VALUE = compile_filled(
     r"(?:(?:that|which|die|qui|que) )?(?:(?:have|has|had|haben|hat|ont|a|tienen|tiene|tem) )?"
     r"(?:(?:the|an?|den|die|das|eine?n?|le|la|l['’]|une?|el|una?|o|um|uma) ?)?"
-    r"(?P<name>{named_property})(?::| (?:is|ist|est|es|e|of|von))? (?P<value>[^\\W\\d][^,;]{0,29}?)"
+    r"(?P<name>{named_property})(?::| (?:is|ist|est|es|e|of|von))? (?P<value>[^\W\d][^,;]{0,29}?)"
     r"(?: (?:haben|hat))?"
 )
 
@@ -107,7 +109,7 @@ def read_clause(text: str) -> dict[str, object] | None:
         group = next(name for name, value in living.groupdict().items() if value)
         return {"maker": text[living.start(group) : living.end(group)]}
     if rated := _RATED.fullmatch(bare_text(text)):
-        return {"property": f"rating: = {rated['value']}"}
+        return {"property": f"rating: = {rated['value'] or rated['value2']}"}
     if named := mentioned_name(text):
         return {"about": clean_subject(named)}
     if "#" in text or "[[" in text:

@@ -1,9 +1,11 @@
 """The column by which the rows of a table are in order: "my servers sorted by ram". Pure."""
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from zkchat_cli.llm.offline.request_slots import bare_text, compile_filled
+from zkchat_cli.text.numbers import read_decimal
 from zkchat_cli.text.patterns import lazy_pattern
 
 Row = TypeVar("Row")
@@ -18,7 +20,6 @@ _ORDER = compile_filled(
     rf"|nach (?:{{the}} )*{_COLUMN.replace('{n}', '2')} (?:sortiert|geordnet)){_DOWN}?[ .!?]*$"
 )
 _HINT = lazy_pattern(r"sort|order|rank|trie|ordena|geord")
-_NUMBER = lazy_pattern(r"\D*?(?P<number>-?\d+(?:\.\d+)?)")
 
 
 class TextWithOrder(NamedTuple):
@@ -41,11 +42,19 @@ def take_column_order(text: str) -> TextWithOrder | None:
 
 def sort_rows(rows: Sequence[Row], order: str, value_of: Callable[[Row], str]) -> list[Row]:
     """The rows by their values, numbers before texts, and those without a value last."""
-    filled = [row for row in rows if value_of(row)]
-    filled.sort(key=lambda row: _comparable(value_of(row)), reverse=order.startswith("-"))
-    return [*filled, *(row for row in rows if not value_of(row))]
-
-
-def _comparable(value: str) -> tuple[bool, float, str]:
-    number = _NUMBER.match(value.replace(",", ""))
-    return (number is None, float(number["number"]) if number else 0.0, bare_text(value))
+    numbers: list[tuple[float, Row]] = []
+    texts: list[tuple[str, Row]] = []
+    empty: list[Row] = []
+    for row in rows:
+        value = value_of(row)
+        number = read_decimal(value)
+        if number is not None:
+            numbers.append((number, row))
+        elif value:
+            texts.append((bare_text(value), row))
+        else:
+            empty.append(row)
+    is_down = order.startswith("-")
+    numbers.sort(key=itemgetter(0), reverse=is_down)
+    texts.sort(key=itemgetter(0), reverse=is_down)
+    return [*(row for _, row in numbers), *(row for _, row in texts), *empty]
