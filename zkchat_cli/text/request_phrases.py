@@ -268,11 +268,11 @@ REQUEST_PHRASES = {
         "outras conversas: {command}.",
         cannot_browse="Só conheço as suas notas, e nenhum modelo do zkchat pesquisa na web.",
         cannot_tell_author="Não sei quem escreveu uma nota, a não ser que uma propriedade, uma "
-        "etiqueta ou uma pasta o diga: «notas com #próprio».",
+        "etiqueta ou uma pasta o diga: “notas com #próprio”.",
         cannot_count="A última resposta cita notas: não há lista para contar. Posso contar notas, "
-        "tarefas e valores: «quantas notas sobre abelhas?».",
+        "tarefas e valores: “quantas notas sobre abelhas?”.",
         cannot_tabulate="A última resposta cita notas: não há lista para uma tabela. Posso fazer "
-        "uma tabela de notas ou de uma nota: «tabela dos meus livros».",
+        "uma tabela de notas ou de uma nota: “tabela dos meus livros”.",
         notes_say="O que as suas notas dizem sobre {name}:",
         introduction="Pesquiso nas suas notas e cito as frases que respondem; não sou um modelo de "
         "linguagem. Pergunte o que quiser sobre as suas notas; /help mostra o que mais o zkchat "
